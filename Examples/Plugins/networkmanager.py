@@ -16,6 +16,7 @@ import os
 import selectors
 import subprocess
 import sys
+import time
 
 BUS = "org.freedesktop.NetworkManager"
 ROOT = "/org/freedesktop/NetworkManager"
@@ -59,28 +60,41 @@ def look():
 def report():
     try:
         look()
-    except (subprocess.SubprocessError, ValueError, KeyError, IndexError) as error:
-        say(unavailable=f"NetworkManager does not answer on the system bus ({type(error).__name__})")
+    except (subprocess.SubprocessError, ValueError, KeyError, IndexError):
+        say(unavailable="NetworkManager does not answer on the system bus")
+
+
+def listen(waiting):
+    # Also tells when NetworkManager comes and goes; unlike `busctl monitor` it needs no privilege.
+    signals = subprocess.Popen(["gdbus", "monitor", "--system", "--dest", BUS], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    waiting.register(signals.stdout, selectors.EVENT_READ, signals)
 
 
 def main():
     say(netpath=1, name="NetworkManager", requests=["refresh"])
-    # Also tells when NetworkManager comes and goes; unlike `busctl monitor` it needs no privilege.
-    signals = subprocess.Popen(["gdbus", "monitor", "--system", "--dest", BUS], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    report()
     waiting = selectors.DefaultSelector()
-    waiting.register(sys.stdin, selectors.EVENT_READ, "request")
-    waiting.register(signals.stdout, selectors.EVENT_READ, "signal")
+    waiting.register(sys.stdin, selectors.EVENT_READ)
+    listen(waiting)
+    report()
     pending = b""
+    # When to look for a system bus again; None while one is listened to.
+    again = None
     while True:
-        wanted = False
-        for key, _ in waiting.select():
+        ready = waiting.select(None if again is None else max(0, again - time.monotonic()))
+        wanted = again is not None and time.monotonic() >= again
+        if wanted:
+            listen(waiting)
+            again = None
+        for key, _ in ready:
             # Past Python's own buffers, in which a line would wait for the next one.
             octets = os.read(key.fd, 65536)
-            if key.data == "signal":
-                if not octets:
-                    sys.exit("gdbus monitor ended: is there a system bus?")
+            if key.data:
                 wanted = True
+                if not octets:
+                    waiting.unregister(key.fileobj)
+                    key.fileobj.close()
+                    key.data.wait()
+                    again = time.monotonic() + 10
                 continue
             if not octets:
                 return

@@ -18,8 +18,7 @@ extension ExecMonitor.Options {
     init(_ section: ConfigurationSection, isPrivileged: Bool) {
         self.init(command: section.command(isPrivileged: isPrivileged))
         self.environment = Self.environment(of: section, isPrivileged: isPrivileged)
-        self.user = section.string("user")
-        if self.user?.isEmpty == true { section.reject("user", "must be the name of a user") }
+        self.user = section.user(isPrivileged: isPrivileged)
         self.scope = section.choice("scope", default: self.scope)
         self.host = section.string("host")
         if self.host?.isEmpty == true { section.reject("host", "must be what the other machine is called") }
@@ -33,9 +32,6 @@ extension ExecMonitor.Options {
         )
         self.heartbeat = section.duration("heartbeat", in: .seconds(1)...(.seconds(86_400)))
         self.referenceDestinations = section.referenceDestinations
-        if isPrivileged, self.user == nil, section.contains("command") {
-            section.warn("command", "runs with the rights of netpath; add a 'user' with fewer")
-        }
     }
 
     private static func environment(of section: ConfigurationSection, isPrivileged: Bool) -> [String: String?] {

@@ -7,7 +7,7 @@ public import NetPathHTTP
 extension HTTPProbeMonitor {
     /// The name used as `type:` in the configuration.
     public static let type = "httpProbe"
-    private static let summary = "asks for addresses over HTTP, and meets captive portals"
+    private static let summary = "fetches pages over HTTP, and detects captive portals"
 
     /// Adds this backend to a registry, as `type: httpProbe`.
     ///
@@ -47,7 +47,7 @@ private struct ElsewhereMonitor: PathMonitor {
     var reachesOut: Bool { true }
 
     func run(_ context: MonitorContext) async throws {
-        throw Failure(description: "only the program \(self.program) can run it; start this one again to become that")
+        throw Failure(description: "only the program \(self.program) can run it; restart this program to switch to it")
     }
 }
 
@@ -79,10 +79,7 @@ extension HTTPProbeMonitor.Options {
         )
         self.backoff = section.duration("backoff", default: self.backoff, in: .seconds(1)...longest)
         self.warnOfSmallLimit(in: section)
-        self.interface = section.string("interface")
-        if let interface = self.interface, !(1...15).contains(interface.utf8.count) || interface.contains("/") {
-            section.reject("interface", "must be the name of an interface, 1 to 15 characters")
-        }
+        self.interface = section.interfaceName("interface")
     }
 }
 

@@ -123,6 +123,7 @@ final class NetlinkSession {
             )
             .union(self.nameServers.addresses),
             everyRoute: self.watchedForTunnels.isEveryRoute,
+            hostRoutes: self.watchedForTunnels.isHostRoute,
             forwarding: self.watchedForTunnels.isForwarding,
             gateways: self.gateways.addresses,
             followsRecovery: !self.gateways.silent.isEmpty,

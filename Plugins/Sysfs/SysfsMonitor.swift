@@ -68,7 +68,7 @@ public struct SysfsMonitor: PathMonitor {
 extension SysfsMonitor {
     /// Adds this backend to a registry, as `type: sysfs`.
     public static func register(in registry: inout BackendRegistry) {
-        registry.register("sysfs", summary: "looks at sysfs and procfs at intervals") { section in
+        registry.register("sysfs", summary: "polls sysfs and procfs") { section in
             var options = Options()
             options.referenceDestinations = section.referenceDestinations
             options.interval = section.duration(

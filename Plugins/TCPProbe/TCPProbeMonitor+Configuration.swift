@@ -38,10 +38,7 @@ extension TCPProbeMonitor.Options {
             in: .seconds(1)...(.seconds(7 * 86_400))
         )
         self.maxPerMinute = section.integer("maxPerMinute", default: self.maxPerMinute, in: 2...6000)
-        self.interface = section.string("interface")
-        if let interface = self.interface, !(1...15).contains(interface.utf8.count) || interface.contains("/") {
-            section.reject("interface", "must be the name of an interface, 1 to 15 characters")
-        }
+        self.interface = section.interfaceName("interface")
         self.mark = section.integer("mark", in: 0...Int(UInt32.max)).map { UInt32($0) }
         self.warnOfSmallBudget(in: section)
     }

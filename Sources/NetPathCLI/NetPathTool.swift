@@ -57,6 +57,7 @@ public enum NetPathTool: Sendable {
         context.arguments = arguments
         return ToolContext.$current.withValue(context) {
             do {
+                try Self.refuseOtherBytes(arguments)
                 try Self.refuseUnknownCommand(arguments, of: root)
                 let command = try root.parseAsRoot(arguments)
                 if let command = command as? any ToolCommand {
@@ -73,16 +74,27 @@ public enum NetPathTool: Sendable {
         }
     }
 
+    /// Refuses what is not UTF-8, which has U+FFFD in its place, as Swift's runtime reads it: what is kept or looked for would be
+    /// something else.
+    private static func refuseOtherBytes(_ arguments: [String]) throws {
+        guard let position = arguments.firstIndex(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else { return }
+        // It may be a secret.
+        throw ValidationError("argument \(position + 1) is not UTF-8, or has U+FFFD; such data goes into a file")
+    }
+
     /// Refuses a word that stands where a command does and is none: ArgumentParser takes it for an argument of the default one.
     private static func refuseUnknownCommand(_ arguments: [String], of root: any ParsableCommand.Type) throws {
         var words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
         var commands = root.configuration.subcommands
+        var found: [String] = []
         while let word = words.popFirst(), !word.hasPrefix("-"), !commands.isEmpty {
             let names = commands.compactMap { $0.configuration.commandName } + ["help"]
             guard names.contains(word) else {
                 let suggestion = nearestMatch(to: word, among: names).map { " (did you mean '\($0)'?)" } ?? ""
-                throw ValidationError("there is no command '\(word.safe)'\(suggestion)")
+                let command = (found + [word.safe]).joined(separator: " ")
+                throw ValidationError("there is no command '\(command)'\(suggestion)")
             }
+            found.append(word)
             commands = commands.first { $0.configuration.commandName == word }?.configuration.subcommands ?? []
         }
     }
@@ -117,7 +129,9 @@ public enum NetPathTool: Sendable {
                 return Self.report(error, of: root, in: context)
             }
         case .validationFailure:
-            context.message(root.fullMessage(for: error))
+            let text = root.fullMessage(for: error)
+                .replacing("<duration>'\n", with: "<duration>': give a number and a unit, as in 30s\n")
+            context.message(text.hasPrefix("Error: ") ? "\(name): error: \(text.dropFirst(7))" : text)
             return .usage
         default:
             context.message("\(name): error: \("\(error)".safe)")

@@ -266,11 +266,11 @@ public struct LoadedConfiguration: Sendable {
                 )
             )
         }
-        if root.contains("backends"), sections.isEmpty {
+        if root.isEmptyList("backends") {
             root.reject("backends", "names no backend, so nothing would watch the network")
         }
         if !backends.isEmpty, backends.count == sections.count, backends.allSatisfy({ $0.mode == .off }) {
-            root.reject("backends", "is off as a whole, so nothing would watch the network")
+            root.reject("backends", "has every backend off, so that nothing would watch the network")
         }
         return backends
     }

@@ -78,7 +78,7 @@ final class Engine: Sendable {
             return mailbox.messages.takeAll()
         }
         for case .start(let job) in messages {
-            job.fail(.other, .notSent, "the system grants no thread or no descriptors: raise its limits")
+            job.fail(.other, .notSent, "no thread or descriptor is left: raise the limits")
         }
     }
 

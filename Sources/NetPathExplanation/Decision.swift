@@ -118,7 +118,7 @@ package struct Decision: Sendable {
         let reason = missing.isEmpty ? "" : ": \(missing.joined(separator: ", and "))"
         return """
             Takeover, stale: the last path stays, because no backend that may decide can confirm or refute it now\(reason). A \
-            monitor that broke never means offline.
+            broken backend never means offline.
             """
     }
 

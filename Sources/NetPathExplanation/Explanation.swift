@@ -79,7 +79,7 @@ extension AssessedEvidence {
         guard let verdict else {
             return self.evidence.interfaces == nil && self.evidence.probes == nil
                 ? "No rule applies: the backend reported no interfaces, no probes and no conclusion."
-                : "No rule applies: a question stayed unanswered, and \"no\" needs positive evidence."
+                : "No rule applies: evidence is missing, and \"unsatisfied\" needs positive evidence."
         }
         if self.evidence.interfaces == nil {
             return "Only probes decide: satisfied when any target answers, unsatisfied when a whole round fails."
@@ -106,7 +106,7 @@ extension AssessedEvidence {
 
     private static func rule(_ closeness: FamilyOutlook.Closeness) -> String {
         switch closeness {
-        case .rejected: "Rule 2, unsatisfied: what refuses or discards packets takes them."
+        case .rejected: "Rule 2, unsatisfied: something refuses or discards the packets."
         case .ignoredEgress:
             """
             Rule 2, unsatisfied: the kernel sends the packets to an interface that the configuration says to ignore.
@@ -114,14 +114,14 @@ extension AssessedEvidence {
         case .deadEgress:
             """
             Rule 2, unsatisfied: the kernel sends the packets to an interface that cannot carry them, so they \
-            are lost even if another interface could.
+            are lost even if another interface could carry them.
             """
         case .stepOfEgress, .stepElsewhere:
             "Rule 3, requiresConnection: a step is pending, or can be started, that may bring a path."
         case .noSource, .noRoute, .nothing:
             """
-            Rule 4, unsatisfied: the kernel routes no packet to the internet, and no step is pending; of the \
-            interfaces' reasons the one closest to a path is named.
+            Rule 4, unsatisfied: the kernel routes no packet to the internet, and no step is pending; the \
+            reason is that of the interface closest to a path.
             """
         }
     }

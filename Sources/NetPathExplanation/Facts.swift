@@ -28,7 +28,7 @@ extension AssessedEvidence {
         if self.evidence.isPartial {
             facts.append("The backend sees only part of the routing policy: a route it did not find may exist")
         }
-        return facts + self.evidence.limitations(concerning: nil).map { "Done without: \($0)" }
+        return facts + self.evidence.limitations(concerning: nil).map { "Limited: \($0)" }
     }
 
     // MARK: Routes
@@ -48,7 +48,7 @@ extension AssessedEvidence {
             case .unknown: break
             }
             if let encapsulation = route.encapsulation { details.append("encapsulated (\(encapsulation))") }
-            if let table = route.table { details.append("table \(table)") }
+            if let table = route.table, table != Route.mainTable { details.append("table \(table)") }
             if let metric = route.metric { details.append("metric \(metric)") }
             if let selected = route.selectedNextHop, route.nextHops.indices.contains(selected) {
                 let name = self.name(route.nextHops[selected].interfaceIndex)
@@ -64,9 +64,9 @@ extension AssessedEvidence {
         var text = "through \(self.name(nextHop.interfaceIndex))"
         if let gateway = nextHop.gateway { text += " via \(gateway)" }
         if nextHop.isPassedOver {
-            text += " (passed over)"
+            text += " (skipped)"
         } else if route.nextHops.count > 1, self.canCarry(nextHop) == false {
-            text += " (loses packets: ignore_routes_with_linkdown is not set)"
+            text += " (loses packets)"
         } else if nextHop.isDown {
             text += " (link down)"
         }
@@ -78,7 +78,11 @@ extension AssessedEvidence {
     private var interfaceFacts: [String] {
         guard self.evidence.interfaces != nil else { return [] }
         let candidates = self.candidates
-        guard !candidates.isEmpty else { return ["There is no network interface besides loopback"] + self.ignoredFacts }
+        if candidates.isEmpty {
+            let ignored = self.ignoredFacts
+            let besides = ignored.isEmpty ? "loopback" : "loopback and those that are ignored"
+            return ["There is no network interface besides \(besides)"] + ignored
+        }
         // Those that can matter first: of thousands of virtual interfaces that are down none explains anything.
         let isRelevant = { (interface: NetworkInterface) in
             interface.flags.contains(.up) || interface.isHardware == true
@@ -96,19 +100,26 @@ extension AssessedEvidence {
         return ignored.isEmpty ? [] : ["Ignored, because the configuration says so: \(shown)\(rest)"]
     }
 
+    /// Whether routes that refuse hide what lies behind them.
+    private var isAnyRefused: Bool {
+        self.evidence.referenceRoutes.contains { if case .rejected = $0.answer { true } else { false } }
+    }
+
     private func fact(_ interface: NetworkInterface) -> String {
         var properties = [interface.kind ?? interface.type.rawValue]
         properties.append(interface.flags.contains(.up) ? "up" : "administratively down")
         if let carrier = interface.hasCarrier { properties.append(carrier ? "carrier" : "no carrier") }
         if let state = interface.operationalState { properties.append("operational state \(state.name)") }
-        if let parent = interface.underlyingIndex { properties.append("on \(self.name(parent))") }
-
+        if let parent = interface.underlyingIndex {
+            properties.append("\(interface.kind == "veth" ? "other end" : "on") \(self.name(parent))")
+        }
         for member in interface.membersWithoutCarrier { properties.append("port \(member) without carrier") }
         let addresses = interface.addresses.filter(\.isGlobal).map(Self.describe)
         let none = interface.knowsAddresses ? "no global address" : "addresses not known"
         properties.append(addresses.isEmpty ? none : addresses.joined(separator: ", "))
-        // The kernel shows none that it passes over for want of a carrier.
-        if let routes = interface.defaultRoutes, !routes.isEmpty || interface.hasCarrier != false {
+        // The kernel shows none that it passes over for want of a carrier, and none behind routes that refuse.
+        let areShown = interface.hasCarrier != false && !self.isAnyRefused
+        if let routes = interface.defaultRoutes, !routes.isEmpty || areShown {
             let described = routes.map { route in
                 "\(route.family.name) default route" + (route.gateway.map { " via \($0)" } ?? "")
             }
@@ -116,8 +127,10 @@ extension AssessedEvidence {
         }
         let verdict = self.assessments[interface.index].map { assessment in
             // A usable interface has its reason only for want of a route, which it may well have.
-            assessment.isUsable && interface.defaultRoutes?.isEmpty == false
-                ? "usable" : assessment.code.rawValue
+            if assessment.isUsable, interface.defaultRoutes?.isEmpty == false { return "usable" }
+            let message = assessment.reason.message
+            // What is wrong with another interface is not among the properties of this one.
+            return assessment.code.rawValue + (message.hasPrefix("\(interface.name) ") ? "" : ": \(message)")
         }
         return "\(interface.name): \(properties.joined(separator: ", "))" + (verdict.map { " => \($0)" } ?? "")
     }
@@ -155,7 +168,7 @@ extension ProbeOutcome {
             case .refused: "answered, and refused the connection"
             case .unreachable(let errno): "not reachable (\(message(errno)))"
             case .timedOut: "no answer in time"
-            case .notResolved: "its name has no address"
+            case .notResolved: "its name cannot be looked up"
             case .portal: "a captive portal answered"
             case .expected: "answered as expected"
             case .unexpected: "answered something else than expected"

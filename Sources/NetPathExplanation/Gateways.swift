@@ -11,7 +11,7 @@ extension AssessedEvidence {
             switch (gateway.answers, gateway.failedBefore) {
             case (true?, _): words.append("answers")
             case (false?, _): words.append("does not answer, so that the kernel drops packets through it")
-            case (nil, true?): words.append("did not answer when it was last asked; the next packet has it asked anew")
+            case (nil, true?): words.append("did not answer when it was last asked; the next packet asks it again")
             case (nil, _): break
             }
             switch gateway.place {

@@ -11,7 +11,7 @@ extension AssessedEvidence {
     var remediesWithoutVerdict: [String] {
         self.evidence.limitations.isEmpty
             ? []
-            : ["Give the backend what it has to do without: \(self.evidence.limitations.joined(separator: "; "))"]
+            : ["Remove what limits the backend: \(self.evidence.limitations.joined(separator: "; "))"]
     }
 
     func remedies(for verdict: Verdict) -> [String] {
@@ -31,10 +31,17 @@ extension AssessedEvidence {
         case .deadEgress: return self.remediesForDeadEgress
         case .rejected where outlook.interfaces.isEmpty, .stepOfEgress where outlook.interfaces.isEmpty:
             return self.remediesForRejections
-        case .rejected: return outlook.interfaces.flatMap(self.remediesForDiscarding)
-        case .noSource where !outlook.interfaces.contains(where: self.isTaken):
+        case .rejected:
+            return outlook.interfaces.flatMap { index in
+                self.byIndex[index]?.type == .loopback
+                    ? Self.remediesForRefusal(outlook.family, routes: "dev \(shellWord(self.name(index)))")
+                    : self.remediesForDiscarding(index)
+            }
+        case .noSource:
             let words = ["family": outlook.family.name]
-            return outlook.interfaces.compactMap { RemedyTexts.text(.noAddress, .source, about: self.name($0), words) }
+            return outlook.interfaces.compactMap {
+                RemedyTexts.text(.noAddress, self.isTaken($0) ? .addressInUse : .source, about: self.name($0), words)
+            }
         case .noRoute:
             let interfaces = self.interfaces(outlook)
             let isOnly = interfaces.allSatisfy { self.assessments[$0.index]?.code == .noRoute }
@@ -44,7 +51,7 @@ extension AssessedEvidence {
             }
         case .nothing where outlook.reason.code == .noInterface:
             return [RemedyTexts.text(.noInterface)].compactMap(\.self)
-        case .noSource, .stepOfEgress, .stepElsewhere, .nothing:
+        case .stepOfEgress, .stepElsewhere, .nothing:
             return self.interfaces(outlook).compactMap(self.remedy)
         }
     }
@@ -94,8 +101,10 @@ extension AssessedEvidence {
             let remedy = self.remedyForLostWay(of: egress) ?? self.restore(interface)
             if let remedy, !advice.contains(remedy) { advice.append(remedy) }
         }
-        // The kernel passes over links without a carrier, and these have one.
-        let unlinked = dead.filter { !self.deadEnds.contains($0.index) }
+        // The kernel skips interfaces without a carrier, and a bridge or a tunnel that leads nowhere has one.
+        let unlinked = dead.filter {
+            !self.deadEnds.contains($0.index) && self.byIndex[$0.index]?.hasCarrier != true
+        }
         for family in AddressFamily.allCases where unlinked.contains(where: { $0.family == family }) {
             let alternative = self.candidates.first { interface in
                 !dead.contains { $0.index == interface.index } && self.assessments[interface.index]?.isUsable == true
@@ -112,7 +121,10 @@ extension AssessedEvidence {
 
     private func remedies(for lost: LostHops) -> [String] {
         let interfaces = Set(lost.nextHops.map(\.interfaceIndex)).sorted().compactMap { self.byIndex[$0] }
-        let words = ["family": lost.family.name, "passOver": Self.ignoreRoutesWithoutLink(lost.family)]
+        // IPv4 keeps the shares of the next hops until the link or the route changes (`fib_rebalance`).
+        let again = lost.family == .ipv4 ? "; then delete the route and add it again" : ""
+        let passOver = Self.ignoreRoutesWithoutLink(lost.family)
+        let words = ["family": lost.family.name, "passOver": passOver, "again": again]
         return (interfaces.map(self.restore) + [RemedyTexts.text(.routed, .loseNextHops, words)]).compactMap(\.self)
     }
 
@@ -140,7 +152,17 @@ extension AssessedEvidence {
         self.divertedInterfaces.compactMap { RemedyTexts.text(.routeRejects, .discarding, about: self.name($0)) }
     }
 
-    /// Routes that refuse are mostly there on purpose: the advice to delete them comes last.
+    /// Routes that refuse, by the words that `ip route show` selects them by, are mostly there on purpose: the advice to delete them
+    /// comes last.
+    private static func remediesForRefusal(
+        _ family: AddressFamily,
+        vpn: String = "the VPN",
+        routes: String
+    ) -> [String] {
+        let words = ["vpn": vpn, "ip": family.command, "routes": routes]
+        return [RemedyTexts.Situation.killSwitch, .usual].compactMap { RemedyTexts.text(.routeRejects, $0, words) }
+    }
+
     private var remediesForRejections: [String] {
         var advice: [String] = []
         for question in self.evidence.referenceRoutes {
@@ -149,15 +171,10 @@ extension AssessedEvidence {
                 return [RemedyTexts.text(.routeRejects, .policy)].compactMap(\.self)
             }
             let idle = self.candidates.first { $0.isTunnel && self.assessments[$0.index]?.isUsable == false }
-            let words = [
-                "vpn": idle.map { "the VPN of \($0.name)" } ?? "the VPN",
-                "ip": question.destination.family.command,
-                "rejection": rejection.rawValue,
-            ]
-            for situation in [RemedyTexts.Situation.killSwitch, .usual] {
-                guard let text = RemedyTexts.text(.routeRejects, situation, words) else { continue }
-                if !advice.contains(text) { advice.append(text) }
-            }
+            let vpn = idle.map { "the VPN of \($0.name)" } ?? "the VPN"
+            let routes = "type \(rejection.rawValue)"
+            advice += Self.remediesForRefusal(question.destination.family, vpn: vpn, routes: routes)
+                .filter { !advice.contains($0) }
         }
         return advice
     }

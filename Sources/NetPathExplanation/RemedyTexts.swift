@@ -29,7 +29,7 @@ enum RemedyTexts {
     private static let texts: [PathReason.Code: [Situation: String]] = [
         .routed: [
             .loseNextHops: """
-            Let the kernel pass over next hops without a link, so that the others take all {family} packets: {passOver}
+            Let the kernel skip next hops without a link, so that the others take all {family} packets: {passOver}{again}
             """,
             .doubtfulTunnel: """
             Say where the packets of {name} itself go, so that the kernel can be asked: put `tunnelEndpoint: [ADDRESS]` \
@@ -37,7 +37,7 @@ enum RemedyTexts {
             """,
         ],
         .authenticating: [
-            .usual: "Let the authentication of {name} end; its supplicant knows more: `wpa_cli -i {word} status`",
+            .usual: "Wait for the authentication of {name}; its supplicant knows more: `wpa_cli -i {word} status`",
             .wrongKey: wrongKey,
         ],
         .configuringAddress: [
@@ -55,13 +55,13 @@ enum RemedyTexts {
             .usual: "Connect the modem of {name}: `mmcli --modem=any --simple-connect=\"apn=APN\"`"
         ],
         .dialOnDemand: [
-            .usual: "Send something: {name} is connected when there is traffic; if it is not, look at what should dial"
+            .usual: "Send something to connect {name}; if it stays down, look at what should dial"
         ],
         .routeRejects: [
             .killSwitch: "If it is the kill switch of a VPN, connect {vpn}",
             .usual: """
-            Otherwise find it, and remove it if it is not needed: \
-            `{ip} route show table all type {rejection}` and `{ip} rule` list what there is
+            Otherwise find the route or rule, and remove it if it is not needed: \
+            `{ip} route show table all {routes}` and `{ip} rule` list them
             """,
             .discarding: """
             If something takes the packets off {name}, such as traffic control or a firewall, say so: put `uplink: true` \
@@ -91,7 +91,7 @@ enum RemedyTexts {
             """,
             .tunnelDevice: "Start the program that {name} leads to",
             .alternative: """
-            Let the kernel pass over routes without a link, so that {name} takes over: {passOver}
+            Let the kernel skip routes without a link, so that {name} takes over: {passOver}
             """,
         ],
         .probeFailed: [
@@ -142,7 +142,7 @@ enum RemedyTexts {
         ],
         .noInterface: [
             .usual: "Add a network interface or load its driver; `ip link` lists what the kernel has",
-            .tunnel: "Connect an interface that {name} can travel on, or take the tunnel down",
+            .tunnel: "Connect an interface that can carry {name}, or take the tunnel down",
         ],
     ]
 

@@ -19,7 +19,7 @@ extension Conclusion {
     func facts(beside verdict: Verdict) -> [String] {
         var facts = [self.fact]
         if !verdict.isStated, self.status != verdict.status {
-            facts[0] += "; that differs from what the evidence comes to, which decides"
+            facts[0] += "; the evidence says otherwise, and decides"
         }
         if let interface { facts.append("States the interface: \(interface)") }
         if let families {

@@ -16,12 +16,12 @@ extension AssessedEvidence {
                     switch route.basis {
                     case .endpoint: "The far end of \(tunnel.name), "
                     case .mark: "With the mark of \(tunnel.name), to "
-                    case .defaultRoute: "Beside \(tunnel.name), to "
+                    case .defaultRoute: "Past \(tunnel.name), to "
                     }
                 return subject + fact
             }
             if outer?.isSocketElsewhere == true {
-                facts.append("No socket of this network namespace has the port of \(tunnel.name)")
+                facts.append("No socket in this network namespace uses the port of \(tunnel.name)")
             }
             if outer?.isReceiving == true { facts.append("Packets keep coming in through \(tunnel.name)") }
             return facts

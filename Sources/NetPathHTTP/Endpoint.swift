@@ -33,7 +33,9 @@ package struct Endpoint: Hashable, Sendable {
         case "https": schemePort = 443
         default: throw Fault("has a scheme that cannot be sent; http and https can")
         }
-        let place = bytes[colon...].dropFirst(3).prefix { !"/?#".utf8.contains($0) }
+        let place = bytes[colon...].dropFirst(3).prefix { byte in
+            byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+        }
         var end = place.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex
         if place.first == UInt8(ascii: "[") {
             guard let close = place.firstIndex(of: UInt8(ascii: "]")) else {
@@ -72,6 +74,6 @@ package struct Endpoint: Hashable, Sendable {
         }
         try self.init(text)
         // RFC 9110, 4.2.4; and what is in an address ends up in logs.
-        if self.host.contains("@") { throw Fault(Self.userinfo) }
+        if self.host.utf8.contains(UInt8(ascii: "@")) { throw Fault(Self.userinfo) }
     }
 }

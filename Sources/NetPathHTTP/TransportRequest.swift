@@ -14,7 +14,7 @@ public struct TransportRequest: Hashable, Sendable {
     }
 
     /// How long each part may take.
-    public struct Timeouts: Hashable, Sendable {
+    public struct Timeouts: Hashable, Sendable, Codable {
         /// Until the connection stands, name lookup and TLS included.
         public var connect: Duration
         /// Until the whole response is there; nil for no limit.

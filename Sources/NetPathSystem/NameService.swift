@@ -42,7 +42,7 @@ package final class NameService: Sendable {
         }
         guard isFirst else { return }
         let started = BackgroundThread.start { self.answer(name, self.lookUp(name)) }
-        if !started { self.answer(name, .failed("the system grants no thread")) }
+        if !started { self.answer(name, .failed("no thread can be started")) }
     }
 
     private func answer(_ name: String, _ lookup: NameLookup) {

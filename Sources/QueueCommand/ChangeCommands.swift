@@ -15,13 +15,15 @@ extension RequestCommand {
     /// - Parameters:
     ///   - count: The number.
     ///   - action: What was done with them, for people and as the key in JSON.
+    ///   - isOfQueue: Whether it was done with the whole queue.
     /// - Throws: `SystemError` when standard output takes no more.
-    fileprivate func tell(_ count: Int, _ action: String) throws {
+    fileprivate func tell(_ count: Int, _ action: String, isOfQueue: Bool = false) throws {
         let document: JSONNode = .object([
             (key: "schema", value: schemaVersion),
             (key: action, value: .integer(count)),
         ])
-        let text = count == 1 ? "1 request \(action)" : "\(count) requests \(action)"
+        let requests = count == 1 ? "1 request" : "\(count) requests"
+        let text = isOfQueue ? "queue \(action), \(requests) pending" : "\(requests) \(action)"
         try ToolContext.current.write((self.options.json ? document.line : text) + "\n")
     }
 }
@@ -78,11 +80,11 @@ extension QueueCommands.Retry: RunnableCommand {
 
 extension QueueCommands.Cancel: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let (lane, type) = (self.lane, self.type)
+        let (key, type) = (self.key, self.type)
         return try self.each("cancelled", needsOne: true, in: session) { queue, id throws(QueueError) in
             _ = try await queue.cancelRequest(id: id)
         } all: { queue throws(QueueError) in
-            if let lane { return try await queue.cancelRequests(orderingKey: lane) }
+            if let key { return try await queue.cancelRequests(orderingKey: key) }
             if let type { return try await queue.cancelRequests(requestType: type) }
             return try await queue.cancelRequests()
         }
@@ -107,7 +109,7 @@ extension QueueCommands.Pause: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.open()
         try session.wait { () async throws(QueueError) in try await queue.pause() }
-        try self.tell(queue.counts.pending, "paused")
+        try self.tell(queue.counts.pending, "paused", isOfQueue: true)
         return .satisfied
     }
 }
@@ -116,7 +118,7 @@ extension QueueCommands.Resume: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
         try session.wait { () async throws(QueueError) in try await queue.resume() }
-        try self.tell(queue.counts.pending, "resumed")
+        try self.tell(queue.counts.pending, "resumed", isOfQueue: true)
         return .satisfied
     }
 }

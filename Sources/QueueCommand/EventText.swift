@@ -97,7 +97,7 @@ extension WaitingReason {
         case .laneHeld, .redirected, .unexpectedAnswer, .damaged:
             ": \(typed("queue retry \(id.text)")), or \(typed("queue cancel \(id.text)"))"
         case .paused: ": \(typed("queue resume"))"
-        case .notRunning: ": \(typed("queue run"))"
+        case .notRunning, .expired: ": \(typed("queue run"))"
         default: ""
         }
     }

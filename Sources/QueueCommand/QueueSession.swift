@@ -224,9 +224,6 @@ extension ToolFailure {
 }
 
 extension UUID {
-    /// The identifier as it is written everywhere.
-    var text: String { self.uuidString.lowercased() }
-
     /// Reads one that was typed.
     ///
     /// - Throws: `ToolFailure` when it is none.

@@ -12,7 +12,7 @@ extension RequestState {
     /// What it tells people.
     var meaning: String {
         switch self {
-        case .ready: "go as soon as there is a path"
+        case .ready: "wait for a path, a sender or their turn; \(typed("queue")) shows which"
         case .blocked: "are behind another of their lane"
         case .backoff: "were tried, and wait before the next time"
         case .running: "are being sent"
@@ -77,7 +77,7 @@ extension RequestRecord {
         }
         screen.heading("Delivery")
         screen.row("Waiting", [self.waiting.map { $0.description + $0.advice(for: self.id) } ?? "no"])
-        screen.row("Attempts", ["\(self.attempts), \(request.retryCount) of \(request.maxRetries) repeats counted"])
+        screen.row("Attempts", ["\(self.attempts), \(request.retryCount) of \(request.maxRetries) retries used"])
         if let notBefore = self.notBefore { screen.row("Not before", [notBefore.text]) }
         if let status = self.lastStatus { screen.row("Last status", ["\(status)"]) }
         if let error = self.lastError { screen.row("Last error", [error]) }
@@ -99,7 +99,7 @@ extension RequestRecord {
             ("Priority", request.priority == .normal ? nil : "\(request.priority)"),
             ("Key", request.orderingKey.map { "\($0), on failure \(request.onFailure.rawValue)" }),
             ("Unique", request.uniqueKey),
-            ("Repeats as", request.idempotencyKey),
+            ("Idempotency-Key", request.idempotencyKey),
             ("Needs", needs.compactMap { $0 }.joined(separator: ", ")),
             ("Context", request.context.map { "\($0.count) bytes" }),
             ("Body", request.body.map { "\($0.count) bytes" } ?? request.bodyFile),

@@ -73,7 +73,7 @@ extension QueueCommands.Run: RunnableCommand {
             if let drainedAt, let counts {
                 let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
                 // What was lost with a file that was damaged or removed was not delivered.
-                if isLast || !hasWork { return queue.salvages.isEmpty ? Self.status(counts) : .unsatisfied }
+                if isLast || !hasWork { return queue.salvages.isEmpty ? self.status(counts) : .unsatisfied }
             }
             // What was under way when it was paused goes on.
             if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, counts?.running == 0 {
@@ -98,8 +98,11 @@ extension QueueCommands.Run: RunnableCommand {
         }
     }
 
-    private static func status(_ counts: QueueCounts) -> ToolStatus {
-        counts.held + counts.dead > 0 ? .unsatisfied : .satisfied
+    private func status(_ counts: QueueCounts) -> ToolStatus {
+        guard counts.held + counts.dead > 0 else { return .satisfied }
+        let advice = "\(typed("queue")) and \(typed("queue dead")) show why"
+        ToolContext.current.say("\(counts.held) held, \(counts.dead) given up: \(advice)")
+        return .unsatisfied
     }
 
     private func tell(_ counts: QueueCounts, of queue: OfflineRequestQueue, in session: QueueSession) {

@@ -91,7 +91,10 @@ extension HeaderFields {
         guard let content = try? file?.read(upToCount: 1 << 20), content.count < 1 << 20 else {
             throw .invalidRequest(field: "header", reason: "cannot be read from \(path.safe), or is longer than 1 MiB")
         }
-        let lines = String(decoding: content, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw .invalidRequest(field: "header", reason: "is not UTF-8 in \(path.safe)")
+        }
+        let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
         return lines.map { String($0) }.filter { !$0.isEmpty }
     }
 }
@@ -130,7 +133,7 @@ extension SendCommand.Link {
         switch self {
         case .wifi: .wifi
         case .cellular: .cellular
-        case .ethernet: .ethernet
+        case .wired: .ethernet
         }
     }
 }

@@ -36,6 +36,9 @@ extension SendCommand: RunnableCommand {
             return status
         }
         let document: JSONNode = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
+        if id != request.id, !self.options.json {
+            ToolContext.current.say("one with this --unique waits already and stays; --if-exists replace replaces it")
+        }
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied
     }
@@ -83,12 +86,15 @@ extension SendCommand: RunnableCommand {
     /// Says why the request is tried again, and when, so that a user who waits for a certain answer sees the other one.
     private func tellRetry(of record: RequestRecord, at date: Date?, after told: inout Int) {
         let ended = record.attempts - (record.state == .running ? 1 : 0)
-        guard ended > told, let date, let error = record.lastError else { return }
+        // What was not reached does not count as tried: its host is left alone instead.
+        let pauseEnd: Date? = if case .hostPaused(_, let until)? = record.waiting { until } else { nil }
+        guard ended > told, let date = date ?? pauseEnd, let error = record.lastError else { return }
         told = ended
         let rest = DurationText.format(.seconds(max(1, Int(date.timeIntervalSinceNow.rounded(.up)))))
         let left = record.request.maxRetries - record.request.retryCount + 1
         let times = left == 1 ? "for the last time" : "at most \(left) times"
-        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times) (--max-retries)")
+        let condition = record.request.retryCount < ended ? " once the host is reached" : ""
+        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times)\(condition) (--max-retries)")
     }
 
     private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) -> ToolStatus {

@@ -36,7 +36,7 @@ extension HostStatus {
             return
         }
         let interface = path.interfaces.first { $0.reason.code == .routed }
-        let carrier = path.underlyingIndex.flatMap { index in path.interfaces.first { $0.index == index } }
+        let carrier = path.carriedByIndex.flatMap { index in path.interfaces.first { $0.index == index } }
         let gateway = path.gateways.first { $0.interfaceIndex == interface?.index }
         var route = HostRoute(to: address, interfaceIndex: interface?.index ?? 0)
         route.interface = interface?.name
@@ -69,6 +69,7 @@ extension HostRoute {
             } ?? false
         self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
         self.carriedBy = verdict.carrier?.name
+        self.isDoubtful = verdict.isDoubtful
     }
 
     fileprivate mutating func setTunnel(_ isTunnel: Bool, kind: String?) {

@@ -22,7 +22,7 @@ public enum HostStatus: Hashable, Sendable {
     /// that leads to it.
     public var isPending: Bool { self.reason.code == .resolving }
 
-    /// Whether packets would be sent, and over what a program may use: of a cellular link that is for the caller to say.
+    /// Whether packets would be sent; over a cellular link only where the caller allows it.
     public func isReachable(allowingCellular: Bool) -> Bool {
         if case .cellular = self { return allowingCellular }
         return self.isReachable
@@ -87,8 +87,10 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// Whether that tunnel is of a kind that virtual private networks use.
     public var isVPN = false
     /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when it is unknown, and
-    /// without a tunnel. (`NetworkPath.underlyingIndex` is the index of that of a path.)
+    /// without a tunnel. (`NetworkPath.carriedByIndex` is the index of that of a path.)
     public var carriedBy: String?
+    /// Whether it is not known that anything carries the packets of the tunnel.
+    public var isDoubtful = false
 
     /// Creates a route beyond the link and through no tunnel; everything else is set afterwards.
     public init(to address: InternetAddress, interfaceIndex: UInt32) {
@@ -102,10 +104,11 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
         let target = self.address.isUnspecified ? "any network" : "\(self.address)"
         var text = "\(target) through \(self.interface ?? "interface \(self.interfaceIndex)")"
         if let gateway { text += " via \(gateway)" + (self.gatewayAnswers == false ? ", which does not answer" : "") }
-        if self.isLocalOnly { text += ", local only" }
+        if self.isLocalOnly { text += ", on the link" }
         if self.isTunnel {
             text += self.isVPN ? ", VPN" : ", tunnel"
             if let carriedBy { text += " over \(carriedBy)" }
+            if self.isDoubtful { text += "; it is unknown whether anything carries it" }
         }
         return text
     }

@@ -20,14 +20,14 @@ package struct HostTarget: Hashable, Sendable {
             let (host, name, port) = try NetworkHost.withPort(text)
             (self.text, self.host, self.port) = (String(name), host, port)
         } catch {
-            throw HostReachabilityError(text, error.description)
+            throw HostReachabilityError(text: text, fault: error.description)
         }
     }
 
     /// Reads the host of a URL (RFC 3986): `https://user@example.net:8080/path`.
     package init(url: String) throws(HostReachabilityError) {
         guard let start = url.firstRange(of: "://") else {
-            throw HostReachabilityError(url, "is no URL with a host, which has '://' before it")
+            throw HostReachabilityError(text: url, fault: "is no URL with a host, which has '://' before it")
         }
         var authority = url[start.upperBound...].prefix { !"/?#".contains($0) }
         if let user = authority.lastIndex(of: "@") { authority = authority[authority.index(after: user)...] }
@@ -39,7 +39,7 @@ package struct HostTarget: Hashable, Sendable {
         do throws(HostReachabilityError) {
             try self.init(host)
         } catch {
-            throw HostReachabilityError(url, error.fault)
+            throw HostReachabilityError(text: url, fault: error.fault)
         }
     }
 }
@@ -50,11 +50,6 @@ public struct HostReachabilityError: Error, Hashable, Sendable, CustomStringConv
     public let text: String
     /// What is wrong with it, to be read after the text.
     public let fault: String
-
-    init(_ text: String, _ fault: String) {
-        self.text = text
-        self.fault = fault
-    }
 
     /// What is wrong, and how a host is written.
     public var description: String {

@@ -38,6 +38,8 @@ extension ServeCommand {
         // What watches the network needs some, too, of few the most.
         let files = OpenFiles.raiseLimit()
         limits.connections = min(limits.connections, max(files / 4, files - 256))
+        // A history is made on a thread apart, which would get a heap of its own.
+        Shortage.keepToOneArena()
         let session = try ServeSession(self)
         let context = ToolContext.current
         let server = StatusServer(
@@ -74,11 +76,11 @@ extension ServeCommand {
         do {
             let settings = try self.settings()
             server.apply(try Access(settings))
-            context.say("who may ask is read again")
+            context.say("the access settings are read again")
             guard settings.addresses != old.addresses else { return }
-            context.say("serve.listen has changed: start the server anew for it")
+            context.say("serve.listen has changed: restart the server")
         } catch {
-            context.say("who may ask stays as it was: \((error as? ToolFailure)?.message ?? "\(error)")".safe)
+            context.say("the access settings stay as they were: \((error as? ToolFailure)?.message ?? "\(error)")".safe)
         }
     }
 

@@ -18,7 +18,7 @@ from playwright.sync_api import expect, sync_playwright
 NETPATH, PICTURES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ADDRESS = "http://127.0.0.1:6387"
 OTHER = "http://127.0.0.1:8099"
-LIMIT = 30_000
+LIMIT = 60_000
 expect.set_options(timeout=LIMIT)
 
 
@@ -59,7 +59,7 @@ class Programs:
 
     @staticmethod
     def wait_for_socket(path):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not os.path.exists(path):
             assert time.monotonic() < deadline, "the service does not start"
             time.sleep(0.05)
@@ -70,7 +70,7 @@ class Programs:
         before = paths()
         self.service = self.start("run")
         self.wait_for_socket(folder + "/netpath/netpath.sock")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while paths() == before:
             assert time.monotonic() < deadline, "nothing is recorded"
             time.sleep(0.05)
@@ -89,7 +89,7 @@ class Programs:
 
 
 def open_page(page, path="/", address=ADDRESS):
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while True:
         try:
             return page.goto(address + path, timeout=LIMIT, wait_until="load")
@@ -180,7 +180,7 @@ def reconnect(page, programs):
     # Missed, and made up for.
     cable(False)
     programs.restart_server()
-    expect(page.locator("h1")).to_have_text("Offline", timeout=20_000)
+    expect(page.locator("h1")).to_have_text("Offline", timeout=LIMIT)
     expect(page.locator("#connection")).to_be_hidden()
     cable(True)
     expect(page.locator("h1")).to_contain_text("Online")
@@ -253,7 +253,7 @@ def banner(context, tabs=8):
         expect(page.locator("#online")).to_have_text("true")
         expect(page.locator("#event")).to_contain_text("satisfied")
     # Those of pages that were closed end when the server notices.
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while (count := streams(pages[0])) != "1":
         assert time.monotonic() < deadline, f"{tabs} tabs and {count} streams"
         time.sleep(0.1)
@@ -304,7 +304,7 @@ def other_origin(context):
     lines = []
     page.on("console", lambda line: lines.append(line.text))
     page.goto(OTHER.replace("127.0.0.1", "localhost"), timeout=LIMIT)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     advice = 'add "http://localhost:8099" to serve.allowedOrigins'
     while not any(advice in line for line in lines):
         assert time.monotonic() < deadline, lines
@@ -344,10 +344,10 @@ def proxy(browser, programs):
         open_page(page, "/netpath/", "http://127.0.0.1:8081")
         page.locator("input[name=token]").fill("fedcba9876543210")
         page.locator("button").click()
-        expect(page.get_by_role("alert")).to_have_text("That token is not the right one.")
+        expect(page.get_by_role("alert")).to_have_text("That token is wrong.")
         has_no_violations(page, "the form after a wrong token")
         with open(programs.log.name) as log:
-            assert "a wrong token came from" in log.read(), "a wrong token is not logged"
+            assert "wrong token from" in log.read(), "a wrong token is not logged"
         open_page(page, "/netpath/", "http://127.0.0.1:8081")
         page.locator("input[name=token]").fill(token)
         page.locator("button").click()
@@ -398,7 +398,7 @@ def latency(page, rounds=15):
         else:
             ip("route", "del", "default")
         # Not wait_for_function, which needs what the page's policy forbids (eval).
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while len(page.evaluate("changes")) <= before:
             assert time.monotonic() < deadline, "the page does not show a change"
         times.append(page.evaluate(f"changes[{before}]") - start)
@@ -417,7 +417,7 @@ def main():
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", timeout=30_000, args=["--no-sandbox", "--disable-dev-shm-usage"]
+                executable_path="/usr/bin/chromium", timeout=LIMIT, args=["--no-sandbox", "--disable-dev-shm-usage"]
             )
             context = browser.new_context(viewport={"width": 1100, "height": 800})
             context.set_default_timeout(LIMIT)

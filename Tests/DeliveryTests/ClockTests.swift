@@ -23,7 +23,7 @@ struct ClockTests {
         )
         try client.next { $0["event"] == "backoff" }
         try clock.set(jump)
-        try client.next(timeout: .seconds(10)) { $0["end"] != nil }
+        try client.next { $0["end"] != nil }
         try client.waitForEnd()
         try server.expectDelivered(["jump-1"])
     }
@@ -43,7 +43,7 @@ struct ClockTests {
         for _ in 0..<3 { try client.next { $0["acknowledged"] != nil } }
         try clock.set(jump)
         try stage.uplink.setPeerCarrier(true)
-        try client.waitForEnd(timeout: .seconds(20))
+        try client.waitForEnd()
         try server.expectDelivered(["jump-1", "jump-2", "jump-3"])
     }
 
@@ -70,7 +70,7 @@ struct ClockTests {
 
         try clock.set(after)
         let second = try stage.start("deliver", ["base-backoff": "2000"], environment: clock.environment)
-        try second.next(timeout: .seconds(20)) { $0["empty"] != nil }
+        try second.next { $0["empty"] != nil }
         try second.waitForEnd()
         try server.expectDelivered(["set-1", "set-2"])
     }

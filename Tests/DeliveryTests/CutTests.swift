@@ -54,7 +54,7 @@ struct CutTests {
 
         // It starts again from where the network is, without a word from anybody.
         try self.undo(cut, on: stage)
-        try client.next(timeout: .seconds(20)) { $0["end"] != nil }
+        try client.next { $0["end"] != nil }
         try client.waitForEnd()
         try server.expectDelivered(["cut-1"])
 

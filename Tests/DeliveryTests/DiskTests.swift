@@ -18,7 +18,7 @@ struct DiskTests {
         let file = "\(folder)/queue.sqlite"
 
         let full = try stage.start("enqueue", file: file, ["size": "20000", "name": "full"])
-        let end = try full.next(timeout: .seconds(30)) { $0["acknowledged"] == nil && $0["error"] != nil }
+        let end = try full.next { $0["acknowledged"] == nil && $0["error"] != nil }
         #expect(end["error"]?.string?.contains("full") == true, "\(end)")
         #expect(try full.waitForEnd() == 1)
 
@@ -82,9 +82,9 @@ struct DiskTests {
             try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
         }
         try stage.uplink.setPeerCarrier(true)
-        try client.next(timeout: .seconds(30)) { $0["what"]?.string?.contains("disk is full") == true }
+        try client.next { $0["what"]?.string?.contains("disk is full") == true }
         try stage.lab.run("rm \(folder)/ballast-*")
-        try client.next(timeout: .seconds(30)) { $0["end"] != nil }
+        try client.next { $0["end"] != nil }
         try server.expectDelivered(Set((1...60).map { "full-\($0)" }))
         #expect(try server.requests().count == 60)
     }

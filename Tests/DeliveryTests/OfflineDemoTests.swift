@@ -43,7 +43,7 @@ struct OfflineDemoTests {
     @discardableResult
     private func text(of terminal: MonitorProcess, until word: String) throws -> String {
         var text = ""
-        repeat { text += try terminal.nextText(timeout: .seconds(40)) + "\n" } while !text.contains(word)
+        repeat { text += try terminal.nextText() + "\n" } while !text.contains(word)
         return text
     }
 
@@ -56,7 +56,7 @@ struct OfflineDemoTests {
         let demo = try self.lab.start(self.script, [], environment: ["NETPATH_PRODUCTS": self.products])
         var lines: [String] = []
         while lines.last?.hasPrefix("The server saw") != true {
-            lines.append(try demo.nextText(timeout: .seconds(40)))
+            lines.append(try demo.nextText())
         }
         #expect(try demo.waitForEnd() == 0)
         let text = lines.joined(separator: "\n")

@@ -13,7 +13,7 @@ struct ProcessTests {
         let server = try Server(on: stage)
         let file = stage.queueFile()
         let filler = try stage.start("fill", path: "/slow?ms=20", ["count": "400"])
-        try filler.next(timeout: .seconds(30)) { $0["pending"] != nil }
+        try filler.next { $0["pending"] != nil }
         try filler.waitForEnd()
 
         let first = try stage.start("deliver", ["pace": "fast"])

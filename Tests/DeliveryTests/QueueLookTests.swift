@@ -37,8 +37,8 @@ struct QueueLookTests {
         try database.close()
         let url = URL(filePath: self.tool.file)
         var file = try Data(contentsOf: url)
-        let place = try #require(file.firstRange(of: Data(text.utf8))).lowerBound / 4096 * 4096
-        file.replaceSubrange(place..<(place + 4096), with: Data(repeating: 0xFF, count: 4096))
+        let place = try #require(file.firstRange(of: Data(text.utf8))).lowerBound / 2048 * 2048
+        file.replaceSubrange(place..<(place + 2048), with: Data(repeating: 0xFF, count: 2048))
         try file.write(to: url)
         return file
     }

@@ -243,11 +243,24 @@ struct QueueOptionTests {
         #expect(run.errors.contains("queue resume"))
     }
 
+    @Test func whatHasExpiredSaysSoBeforeItIsGivenUp() throws {
+        try self.tool.send("--expires-in", "1s", "-d", "x")
+        let deadline = ContinuousClock.now + .seconds(60)
+        var last: String?
+        while last != "expired", .now < deadline {
+            last = try self.tool.run("queue", "--json").documents.first?["waiting"]?["code"]?.string
+        }
+        #expect(last == "expired")
+        #expect(try self.tool.run("queue").output.contains("netpath queue run"))
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 1)
+        #expect(try self.tool.run("queue", "--json").documents.isEmpty)
+    }
+
     /// What hinders the process that sends, seen from another.
     @Test func theReasonIsThatOfTheRequest() throws {
         try self.tool.send("-d", "x")
         func awaitReason(_ code: String, _ change: String) throws {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(60)
             var last: String?
             while last != code, .now < deadline {
                 last = try self.tool.run("queue", "--json").documents.first?["waiting"]?["code"]?.string

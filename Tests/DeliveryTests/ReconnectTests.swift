@@ -24,7 +24,7 @@ struct ReconnectTests {
         // The path was never there for the second that the queue wants to see it.
         #expect(try server.requests().isEmpty)
         try stage.uplink.setPeerCarrier(true)
-        try client.waitForEnd(timeout: .seconds(20))
+        try client.waitForEnd()
         let attempts = try client.drain().filter { $0["event"] == "attempt" }
         #expect(attempts.allSatisfy { $0["number"]?.string == "1" }, "\(attempts)")
         try server.expectDelivered(Set((1...5).map { "flap-\($0)" }))
@@ -64,7 +64,7 @@ struct ReconnectTests {
         for car in fleet { for _ in 0..<3 { try car.next { $0["acknowledged"] != nil } } }
         try stage.uplink.setPeerCarrier(true)
         let restored = ContinuousClock.now
-        for car in fleet { try car.waitForEnd(timeout: .seconds(20)) }
+        for car in fleet { try car.waitForEnd() }
         let firsts = try (0..<8).map { number in
             try #require(server.requests().first { $0.name == "car-\(number)-1" }).at
         }

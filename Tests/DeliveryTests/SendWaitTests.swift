@@ -37,11 +37,11 @@ struct SendWaitTests {
             QueueTool.origin + "/echo",
             environment: ["http_proxy": "http://192.0.2.1:9"]
         )
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try self.tool.run("queue", "--json").documents.isEmpty { try #require(.now < deadline) }
         try self.tool.send("-d", "other", path: "/ok?id=other")
         let run = try self.tool.start("queue", "run", "--json")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        try run.next { $0["event"] == "succeeded" }
         #expect(try server.bodies(1) == ["other"])
         waiting.sendSignal(.terminate)
         try waiting.waitForEnd()
@@ -52,7 +52,7 @@ struct SendWaitTests {
         defer { withExtendedLifetime(server) {} }
         let run = try self.tool.start("queue", "run", "--json")
         try self.tool.send("-d", "x")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        try run.next { $0["event"] == "succeeded" }
         func send(_ limit: String, _ path: String) throws -> QueueTool.Result {
             try self.tool.run("send", "--wait", "--timeout", limit, "-d", "x", QueueTool.origin + path)
         }
@@ -65,13 +65,30 @@ struct SendWaitTests {
         #expect(try run.stop() == 0)
     }
 
+    @Test func whatIsNotReachedIsSaidToo() throws {
+        let words = ["send", "--wait", "--timeout", "3s", "-d", "x", "http://198.51.100.7:9/"]
+        let refused = try self.tool.run(words)
+        #expect(refused.status == 3)
+        let said = /; tries again in .* once the host is reached \(--max-retries\)/
+        #expect(refused.errors.contains(said), "\(refused.errors)")
+    }
+
+    @Test func whatIsHeldEndsAQueueThatRunsUntilItIsEmptyWithAWord() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        try self.tool.send("-d", "x", path: "/status/401")
+        let run = try self.tool.run("queue", "run", "--until-empty")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("1 held, 0 given up"), "\(run.errors)")
+    }
+
     /// Other processes say that one sends it, and when, and of the others that none does.
     @Test func whoWaitsForOneRequestIsSeen() throws {
         let server = try self.tool.serve()
         defer { withExtendedLifetime(server) {} }
         let other = try self.tool.send("-d", "other")
         func awaitReason(_ code: String, hasTime: Bool = false) throws {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(60)
             while true {
                 let documents = try self.tool.run("queue", "--json").documents
                 #expect(documents.first { $0["id"]?.string == other }?["waiting"]?["code"]?.string == "notRunning")
@@ -127,7 +144,7 @@ struct SendWaitTests {
         let server = try self.tool.serve()
         let run = try self.tool.start("queue", "run", "--json")
         try self.tool.send("-d", "before")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try run.next { $0["event"] == "drained" }
         #expect(try server.bodies(1) == ["before"])
         run.sendSignal(.suspend)
         let url = QueueTool.origin + "/ok"
@@ -143,7 +160,7 @@ struct SendWaitTests {
             #expect(result.errors.contains("process \(run.processIdentifier) ("), "\(result.errors)")
         }
         run.sendSignal(.resume)
-        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        try run.next { $0["event"] == "succeeded" }
         #expect(try run.stop() == 0)
     }
 

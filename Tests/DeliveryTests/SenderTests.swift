@@ -25,13 +25,13 @@ struct SenderTests {
             try database.execute(sql: "BEGIN IMMEDIATE")
             defer { try? database.execute(sql: "ROLLBACK") }
             let run = try self.tool.start("queue", "run", "--until-empty", "--json")
-            try run.next(timeout: .seconds(30)) { $0["event"] == "failed" }
+            try run.next { $0["event"] == "failed" }
             // For longer than whatever else came up meanwhile makes the sender try.
             Thread.sleep(forTimeInterval: 8)
             return run
         }
         var isSaidAgain = false
-        try run.next(timeout: .seconds(30)) { line in
+        try run.next { line in
             isSaidAgain = isSaidAgain || line["event"] == "failed"
             return line["event"] == "succeeded"
         }
@@ -44,7 +44,7 @@ struct SenderTests {
     private func keepFile() throws -> MonitorProcess {
         let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])
         let isHeld = "flock --nonblock --shared \(self.tool.file)-lock true && echo free || echo held"
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try !self.tool.lab.run(isHeld).contains("held") { try #require(.now < deadline) }
         return holder
     }
@@ -81,10 +81,10 @@ struct SenderTests {
         let more = words[0] == "send" ? [QueueTool.origin] : []
         let limits = ["--timeout", "8s", "--queue", self.tool.file]
         let waiting = try self.tool.lab.start(try QueueTool.program, words + more + limits)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try self.tool.run("queue", "list", "--json").documents.isEmpty { try #require(.now < deadline) }
         let holder = try self.keepFile()
-        #expect(try waiting.waitForEnd(timeout: .seconds(40)) == 3)
+        #expect(try waiting.waitForEnd() == 3)
         holder.sendSignal(.terminate)
         #expect(try self.tool.run("queue", "list", "--json").documents.count == 1)
     }
@@ -112,10 +112,10 @@ struct SenderTests {
         let server = try tool.serve()
         let run = try tool.start("queue", "run", "--json")
         try tool.send("-d", "before")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try run.next { $0["event"] == "drained" }
         // The sender may make its file anew meanwhile.
         try tool.lab.run("until rm -rf \(folder); do :; done")
-        #expect(try run.waitForEnd(timeout: .seconds(20)) == 70)
+        #expect(try run.waitForEnd() == 70)
         try tool.send("-d", "after")
         #expect(try tool.run("queue", "run", "--until-empty").status == 0)
         #expect(try server.bodies(2) == ["before", "after"])
@@ -126,14 +126,14 @@ struct SenderTests {
         let server = try self.tool.serve()
         let run = try self.tool.start("queue", "run", "--json")
         try self.tool.send("-d", "before")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try run.next { $0["event"] == "drained" }
         // Not while the sender makes some of them anew.
         run.sendSignal(.suspend)
         try self.tool.lab.run("bash -c 'rm -f \(self.tool.file)\(suffixes)'")
         run.sendSignal(.resume)
-        try run.next(timeout: .seconds(20)) { $0["event"] == "failed" || $0["event"] == "salvaged" }
+        try run.next { $0["event"] == "failed" || $0["event"] == "salvaged" }
         try self.tool.send("-d", "after")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        try run.next { $0["event"] == "succeeded" }
         #expect(try run.stop() == 0)
         #expect(try server.bodies(2) == ["before", "after"])
     }
@@ -141,11 +141,11 @@ struct SenderTests {
     @Test func whatWasRemovedWasNotDelivered() throws {
         try self.tool.send("-d", "lost")
         let run = try self.tool.start("queue", "run", "--until-empty", "--json")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "attempt" }
+        try run.next { $0["event"] == "attempt" }
         run.sendSignal(.suspend)
         try self.tool.lab.run("rm -f \(self.tool.file)")
         run.sendSignal(.resume)
-        #expect(try run.waitForEnd(timeout: .seconds(20)) == 1)
+        #expect(try run.waitForEnd() == 1)
     }
 
     @Test func aJournalWhoseFileIsGoneIsSetAside() throws {
@@ -170,7 +170,7 @@ struct SenderTests {
         defer { withExtendedLifetime(server) {} }
         let run = try self.tool.start("queue", "run", "--json")
         try self.tool.send("-d", "x")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try run.next { $0["event"] == "drained" }
         try self.tool.send("-d", "x", "--interface-type", "wifi")
         let newer = try DatabaseQueue(path: self.tool.file)
         try newer.write { database in
@@ -179,7 +179,7 @@ struct SenderTests {
         }
         // Rings, as every process does that has changed something.
         try self.tool.lab.run("head -c 1 \(self.tool.file)-lock")
-        #expect(try run.waitForEnd(timeout: .seconds(20)) == 70)
+        #expect(try run.waitForEnd() == 70)
         let refused = try self.tool.run("send", QueueTool.origin + "/ok")
         #expect(refused.status == 70)
         #expect(refused.errors.contains("newer version"), "\(refused.errors)")
@@ -241,7 +241,7 @@ struct SenderTests {
         let run = try self.tool.start("queue", "run", "--json")
         for _ in 0..<6 { try server.nextRequest() }
         for number in 0..<6 { try self.tool.send("-d", "high", "--priority", "high", path: "/ok?id=high\(number)") }
-        for _ in 0..<6 { try run.next(timeout: .seconds(25)) { $0["event"] == "succeeded" } }
+        for _ in 0..<6 { try run.next { $0["event"] == "succeeded" } }
     }
 
     /// Hosts that drop packets, and requests that a host fails at.
@@ -257,7 +257,7 @@ struct SenderTests {
         try send(20, "\(QueueTool.origin)/ok?id=good-$n")
         let run = try self.tool.start("queue", "run", "--json")
         let begin = ContinuousClock.now
-        for _ in 0..<20 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        for _ in 0..<20 { try run.next { $0["event"] == "succeeded" } }
         // Beside busy processes; the time-out of a connection is 15 seconds.
         #expect(ContinuousClock.now - begin < .seconds(12))
         #expect(try server.bodies().count < 20 + 6 * 11)
@@ -279,7 +279,7 @@ struct SenderTests {
         try near.next { $0["event"] == "request" }
         try server.nextRequest()
         try self.tool.lab.run("ip address del 192.0.2.3/24 dev wan0")
-        for _ in 0..<2 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        for _ in 0..<2 { try run.next { $0["event"] == "succeeded" } }
         #expect(try run.drain().filter { $0["event"] == "attempt" }.isEmpty)
         #expect(try server.bodies().isEmpty && near.drain().filter { $0["event"] == "request" }.isEmpty)
     }
@@ -305,7 +305,7 @@ struct SenderTests {
         let run = try self.tool.start("queue", "run", "--json", "--grace", "10m")
         try server.nextRequest()
         // Two that come at once are one.
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while run.isRunning, .now < deadline {
             run.sendSignal(.terminate)
             Thread.sleep(forTimeInterval: 0.05)

@@ -47,7 +47,7 @@ final class Server: Sendable {
     }
 
     /// Waits until it has seen so many more, whole or not.
-    func await(_ count: Int, timeout: Duration = .seconds(40)) throws {
+    func await(_ count: Int, timeout: Duration = .seconds(60)) throws {
         let deadline = ContinuousClock.now + timeout
         for _ in 0..<count {
             self.note(try self.process.next(timeout: deadline - .now) { Self.request($0) != nil })

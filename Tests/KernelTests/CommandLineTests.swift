@@ -34,6 +34,15 @@ struct CommandLineTests {
         #expect(try self.exit("status", in: lab) == 2)
     }
 
+    @Test func whatIsMistypedIsNamed() throws {
+        let lab = try NetworkNamespace()
+        let program = try Watched.program
+        let limit = try lab.run("\(program) wait --timeout 1x 2>&1 || true")
+        #expect(limit.contains("'1x' is invalid for '--timeout <duration>': give a number and a unit, as in 30s"))
+        let command = try lab.run("\(program) queue lst 2>&1 || true")
+        #expect(command.contains("there is no command 'queue lst' (did you mean 'list'?)"))
+    }
+
     @Test func oneValueOrNone() throws {
         let lab = try NetworkNamespace()
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")

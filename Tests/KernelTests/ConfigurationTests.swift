@@ -87,7 +87,7 @@ struct ConfigurationTests {
             try wan.setPeerCarrier(true)
         }
         // Nothing happens any more but that the time is over.
-        try watched.expect("unsatisfied", "noAddress", within: .seconds(5))
+        try watched.expect("unsatisfied", "noAddress")
     }
 
     /// There is no hardware in a namespace: the rule makes an interface expect what hardware expects.
@@ -100,7 +100,7 @@ struct ConfigurationTests {
         try watched.expect("unsatisfied", "noCarrier")
         try watched.expect("requiresConnection", "configuringAddress") { try wan.setPeerCarrier(true) }
         // Nothing happens any more but that the time is over.
-        try watched.expect("unsatisfied", "noAddress", within: .seconds(10))
+        try watched.expect("unsatisfied", "noAddress")
         try watched.expect("satisfied", "routed") {
             try wan.addAddress("192.0.2.2/24")
             try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
@@ -121,7 +121,7 @@ struct ConfigurationTests {
         try wan.addAddress(address, options: "valid_lft 600 preferred_lft 600")
         let waiting = try watched.monitor.next { $0.reason == "configuringAddress" && $0.holds(address, "wan0") }
         #expect(waiting["reason"]?["message"] == "wan0 has an address and is waiting for a route")
-        try watched.expect("unsatisfied", "noRoute", within: .seconds(10))
+        try watched.expect("unsatisfied", "noRoute")
         try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: gateway, through: wan) }
         // The same moment, seen for the first time long after: a fresh monitor knows the age.
         try lab.removeDefaultRoute(family: address.contains(":") ? .ipv6 : .ipv4)
@@ -138,7 +138,7 @@ struct ConfigurationTests {
         try watched.monitor.next { $0.interfaceNames == ["wan0"] }
         try watched.expect("requiresConnection", "configuringAddress") { try wan.addAddress("192.0.2.2/24") }
         // Nothing happens any more but that the time is over.
-        try watched.expect("unsatisfied", "noRoute", within: .seconds(10))
+        try watched.expect("unsatisfied", "noRoute", within: .seconds(20))
         try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: "192.0.2.1", through: wan) }
         // Within the time of one shell, which is much less than a second, mostly.
         let look = "\(try Watched.program) --config \(path) --field reason.code; true"

@@ -85,6 +85,6 @@ struct HTTPProbeTests {
         let program = "PATH=/usr/bin:/bin \(lab.directory)/netpath"
         #expect(try lab.run("\(program) config check \(path)").contains(": ok\n"))
         let refusal = try lab.run("\(program) status --probe --config \(path) 2>&1 || true")
-        #expect(refusal.contains("takes the program netpath-http, which cannot be executed"))
+        #expect(refusal.contains("takes the program netpath-http, which is missing or cannot be executed"))
     }
 }

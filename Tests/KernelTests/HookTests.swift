@@ -28,7 +28,7 @@ struct HookTests {
     }
 
     private func message(_ text: String, in monitor: MonitorProcess) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !monitor.standardError.contains(text) {
             try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(monitor.standardError)")
             usleep(5_000)
@@ -75,7 +75,7 @@ struct HookTests {
         )
         try self.message("ready", in: monitor)
         try monitor.stop(signal: .kill)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try !self.processes(mark).isEmpty {
             try #require(ContinuousClock.now < deadline, "it is still there")
             usleep(5_000)
@@ -105,7 +105,7 @@ struct HookTests {
         )
         #expect(try monitor.waitForEnd() == 0)
         #expect(
-            monitor.standardError.contains("error: hook 'exec': satisfied (initial): was not started: cannot execute")
+            monitor.standardError.contains("error: --exec: satisfied (initial): was not started: cannot execute")
         )
     }
 
@@ -115,7 +115,7 @@ struct HookTests {
             ["watch", "--json", "--count", "1", "--exec", "sh", "-c", "sleep 0.5; echo done"]
         )
         #expect(try monitor.waitForEnd() == 0)
-        #expect(monitor.standardError.contains("info: hook 'exec': done"))
+        #expect(monitor.standardError.contains("info: --exec: done"))
         #expect(monitor.standardError.contains("ended with exit status 0"))
     }
 

@@ -35,7 +35,7 @@ struct InterfaceFactsTests {
         #expect(status["isExpensive"] == true && status["isConstrained"] == true)
         let screen = try self.lab.run("\(Watched.program) status --probe --config \(path)")
         #expect(screen.contains("LTE, roaming (modem says)"), "\(screen)")
-        #expect(screen.contains("healthy: tells of wan0"), "\(screen)")
+        #expect(screen.contains("healthy: describes wan0"), "\(screen)")
         let explanation = try self.lab.run("\(Watched.program) explain --probe --config \(path)")
         #expect(explanation.contains("modem says of wan0"), "\(explanation)")
     }

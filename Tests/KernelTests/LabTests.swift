@@ -81,6 +81,9 @@ struct LabTests {
             let monitor = try lab.start("ip", ["monitor", "link"])
             let background = try lab.run("sleep 1000 >/dev/null 2>&1 & echo $!").filter(\.isNumber)
             directory = lab.directory
+            // A folder of a service's, and one that is the machine's own.
+            let folders = "mkdir -p state/netpath own && touch state/netpath/lock && mount --bind /etc own"
+            try lab.run("cd \(directory) && \(folders)")
             processes = [lab.processIdentifier, monitor.processIdentifier, try #require(Int32(background))]
             #expect(processes.allSatisfy(processIsRunning))
         }
@@ -233,7 +236,7 @@ struct LabTests {
 
 /// Waits for something that happens soon, for what has no event to wait for.
 func waitUntil(_ condition: () -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {
         try #require(ContinuousClock.now < deadline, "the awaited condition did not come true")
         usleep(2_000)

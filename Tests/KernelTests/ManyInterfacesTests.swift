@@ -81,6 +81,6 @@ struct ManyInterfacesTests {
 }
 
 extension JSONLine {
-    /// What the first backend had to do without.
+    /// What limited the first backend.
     fileprivate var limitations: [String] { self["backends"]?[0]?["limitations"]?.elements.compactMap(\.string) ?? [] }
 }

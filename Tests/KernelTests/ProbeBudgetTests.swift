@@ -78,7 +78,7 @@ struct ProbeBudgetTests {
         for reload in 1...100 {
             let text = Self.configuration("192.0.2.1", timeout: 500 + reload)
             try text.write(toFile: path, atomically: true, encoding: .utf8)
-            try monitor.waitForMessages(reload, "started anew: tcpProbe")
+            try monitor.waitForMessages(reload, "restarted: tcpProbe")
         }
         try world.expectBudget("100 reloads", since: start)
         // What was known is told by every new run; a run that has not spoken is the only gap.
@@ -107,7 +107,7 @@ struct ProbeBudgetTests {
 extension MonitorProcess {
     /// Waits until the program has written a text to its standard error so many times.
     fileprivate func waitForMessages(_ count: Int, _ text: String) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while self.standardError.split(separator: "\n").count(where: { $0.contains(text) }) < count {
             try #require(ContinuousClock.now < deadline, "not \(count) times '\(text)' in: \(self.standardError)")
             usleep(10_000)

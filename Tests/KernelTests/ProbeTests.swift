@@ -166,8 +166,8 @@ struct ProbeTests {
             in: lab
         )
         let output = try lab.run("\(Watched.program) status --probe --timeout 2s --config \(path) 2>&1")
-        #expect(output.contains("netpath: tcpProbe is done without an answer to its probes"))
-        #expect(output.contains("done without: an answer to its probes, which did not end within 2s"))
+        #expect(output.contains("netpath: tcpProbe: its probes"))
+        #expect(output.contains("limited: its probes did not end within 2s"))
     }
 
     @Test func explanationsTellOfProbesThatOnlyAdvise() throws {

@@ -46,6 +46,36 @@ struct ReachTests {
         try host.next { $0["status"]?.string == "unreachable" }
     }
 
+    @Test func anAddressOfThisMachineNeedsNoLink() throws {
+        let host = try self.watch("192.0.2.2")
+        try host.next { $0["status"]?.string == "reachable" }
+        try self.wan.setPeerCarrier(false)
+        #expect(try self.reach("192.0.2.2") == "REACHABLE  192.0.2.2 is this machine\n0\n")
+        try self.wan.setDown()
+        #expect(try self.reach("192.0.2.2") == "REACHABLE  192.0.2.2 is this machine\n0\n")
+    }
+
+    @Test func withoutLoopbackThisMachineIsNotReached() throws {
+        let hosts = ["127.0.0.1", "192.0.2.2", "::1"]
+        let watches = try hosts.map { try self.watch($0) }
+        for watch in watches { try watch.next { $0["status"]?.string == "reachable" } }
+        try self.lab.ip("link set lo down")
+        for watch in watches { try watch.next { $0["status"]?.string == "unreachable" } }
+        for host in hosts { #expect(try self.reach(host).hasSuffix("\n1\n")) }
+        #expect(try self.reach("192.0.2.2").contains("lo is administratively down"))
+        try self.lab.ip("link set lo up")
+        for watch in watches { try watch.next { $0["status"]?.string == "reachable" } }
+    }
+
+    @Test func aRouteBackToThisMachineIsNoWayToAHost() throws {
+        try self.lab.ip("route replace default dev lo")
+        #expect(try self.reach("203.0.113.9").contains("leads back to this machine"))
+        #expect(try self.reach("203.0.113.9").hasSuffix("\n1\n"))
+        // What loopback answers for by a route of its own.
+        try self.lab.ip("route add local 203.0.113.0/24 dev lo")
+        #expect(try self.reach("203.0.113.9").contains("is this machine"))
+    }
+
     @Test func aBlackholeForOneHostOnly() throws {
         let host = try self.watch("203.0.113.9")
         let path = try self.lab.start(Watched.program, ["watch", "--json"])
@@ -154,7 +184,7 @@ struct ReachTests {
         try self.lab.run("echo 203.0.113.9 >\(self.lab.directory)/address")
         try self.lab.serveNames(from: "\(self.lab.directory)/address")
         // Asked again without any event of the network.
-        try host.next(timeout: .seconds(30)) { $0["route"]?["address"]?.string == "203.0.113.9" }
+        try host.next { $0["route"]?["address"]?.string == "203.0.113.9" }
     }
 
     @Test func theHostsFile() throws {

@@ -28,6 +28,12 @@ struct RecordingTests {
         return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
     }
 
+    /// How many times the path was down.
+    private func outages(in file: String) throws -> Double {
+        let document = try JSONValue(json: self.run("history --json --recording \(file)").text)
+        return document["availability"]?["down"]?["count"]?.number ?? 0
+    }
+
     @Test func killedWhileItRecords() throws {
         let file = "\(self.lab.directory)/killed.jsonl"
         let monitor = try self.watch(recording: file)
@@ -37,9 +43,9 @@ struct RecordingTests {
             try self.lab.run("ip link set wan0 up && ip route add default via 10.77.3.1")
             try monitor.next { $0["status"] == "satisfied" }
         }
-        // What happened in the last tenth of a second need not be there.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try self.run("replay \(file)").text.split(separator: "\n").count < 10 {
+        // What happened in the last tenth of a second need not be there yet.
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try self.outages(in: file) < 5 {
             try #require(ContinuousClock.now < deadline, "not everything is written")
         }
         kill(monitor.processIdentifier, SIGKILL)
@@ -47,12 +53,22 @@ struct RecordingTests {
         let replay = try self.run("replay \(file)")
         #expect(replay.status == "status 0", "\(replay.text)")
         #expect(replay.text.split(separator: "\n").count >= 10)
-        let history = try self.run("history --json --recording \(file)")
-        let document = try JSONValue(json: history.text)
-        #expect(document["availability"]?["down"]?["count"]?.number ?? 0 >= 4)
+        #expect(try self.outages(in: file) == 5)
         // Nobody knows of what came after.
         let now = try self.run("history --at \"$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)\" --recording \(file)")
         #expect(now.status == "status 69" && now.text.contains("the recording ends at"), "\(now.text)")
+    }
+
+    @Test func otherSettingsShowWhatWouldHaveBeen() throws {
+        let file = "\(self.lab.directory)/other.jsonl"
+        let monitor = try self.watch(recording: file)
+        #expect(try monitor.stop(signal: .terminate) == 0)
+        let ignoring = "--set 'interfaces=[{match: {name: wan0}, ignore: true}]'"
+        for words in ["replay \(ignoring) \(file)", "replay \(file) \(ignoring)", "\(ignoring) replay \(file)"] {
+            #expect(try self.run(words).text.contains("unsatisfied"), "\(words)")
+        }
+        let wrong = try self.run("replay --set foo=1 \(file)")
+        #expect(wrong.status == "status 78" && wrong.text.contains("unknown key 'foo'"), "\(wrong)")
     }
 
     /// Where a configuration has the service record, one looks with the same configuration.
@@ -65,7 +81,7 @@ struct RecordingTests {
             ["run", "--set", "record.folder=\(folder)"],
             environment: ["RUNTIME_DIRECTORY": "\(folder)-run", "STATE_DIRECTORY": "\(folder)-state"]
         )
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         var history = ""
         while !history.contains("wan0") {
             try #require(service.isRunning && ContinuousClock.now < deadline, "\(history) \(service.standardError)")
@@ -138,7 +154,7 @@ struct RecordingTests {
     }
 
     private func message(_ text: String, in service: MonitorProcess) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !service.standardError.contains(text) {
             try #require(service.isRunning && ContinuousClock.now < deadline, "\(text): \(service.standardError)")
             usleep(5_000)

@@ -30,7 +30,7 @@ struct ServeProgramTests {
     }
 
     private func message(_ text: String, in server: MonitorProcess) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !server.standardError.contains(text) {
             try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(server.standardError)")
             try #require(server.isRunning || server.standardError.contains(text), "\(server.standardError)")
@@ -53,13 +53,13 @@ struct ServeProgramTests {
         #expect(try self.status(old) == "HTTP/1.1 200")
         try self.write(new)
         server.sendSignal(.hangUp)
-        try self.message("who may ask is read again", in: server)
+        try self.message("the access settings are read again", in: server)
         #expect(try self.status(old) == "HTTP/1.1 401")
         #expect(try self.status(new) == "HTTP/1.1 200")
         // What cannot be used changes nothing.
         try self.write("0123456789abcdef-public", mode: "644")
         server.sendSignal(.hangUp)
-        try self.message("who may ask stays as it was: the file with the token", in: server)
+        try self.message("the access settings stay as they were: the file with the token", in: server)
         #expect(try self.status(new) == "HTTP/1.1 200")
         #expect(try server.stop() == 0)
     }
@@ -73,7 +73,7 @@ struct ServeProgramTests {
         var clients = try (0..<64).map { _ in try SocketClient(self.socket) }
         for client in clients.suffix(32) { #expect(try client.readToEnd() == "") }
         clients = []
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while (try? self.status("")) != "HTTP/1.1 200" { try #require(ContinuousClock.now < deadline) }
         #expect(try server.stop() == 0)
     }

@@ -58,7 +58,7 @@ struct ServiceConfigurationTests {
         try self.write(good.replacing("true", with: "false"))
         try self.place.message("; the one on disk is in force again", in: service)
         #expect(service.standardError.contains("warning: configuration read again from"))
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try self.isExpensive() != "false" { try #require(ContinuousClock.now < deadline) }
         #expect(try !self.place.ask("status --service").contains("refused"))
         #expect(try service.stop() == 0)
@@ -67,9 +67,10 @@ struct ServiceConfigurationTests {
     @Test func aFileOfANewerVersion() throws {
         try self.write("version: 99.0\nfuture: {a: 1}\n")
         let check = try self.place.ask("config check \(self.file)")
-        #expect(check.contains("netpath.yaml:2:1: warning: unknown key 'future' is passed over"), "\(check)")
+        #expect(check.contains("netpath.yaml:2:1: warning: unknown key 'future' is skipped"), "\(check)")
         #expect(check.hasSuffix("status 0"))
-        #expect(try self.place.ask("config check --strict \(self.file)").hasSuffix("status 78"))
+        let strict = try self.place.ask("config check --strict \(self.file)")
+        #expect(strict.hasSuffix("status 78") && strict.contains("with --strict, warnings are errors"), "\(strict)")
         let service = try self.start()
         #expect(try self.place.ask("status --service --quiet").hasSuffix("status 0"))
         #expect(try service.stop() == 0)

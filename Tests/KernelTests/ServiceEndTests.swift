@@ -48,7 +48,7 @@ struct ServiceEndTests {
             ["run", "--config", "\(self.lab.directory)/netpath.yaml"],
             environment: ["RUNTIME_DIRECTORY": folder, "STATE_DIRECTORY": folder]
         )
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while (try? String(contentsOfFile: self.file, encoding: .utf8)) != "ready\n" {
             try #require(service.isRunning && ContinuousClock.now < deadline, "\(service.standardError)")
             usleep(5_000)
@@ -73,7 +73,7 @@ struct ServiceEndTests {
     @Test func nothingOutlivesAServiceThatIsKilled() throws {
         let service = try self.start()
         try service.stop(signal: .kill)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try self.daemons > 0 {
             try #require(ContinuousClock.now < deadline, "the daemon is still there")
             usleep(5_000)

@@ -36,7 +36,7 @@ struct ServiceLab {
     }
 
     func message(_ text: String, in service: MonitorProcess) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !service.standardError.contains(text) {
             try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(service.standardError)")
             try #require(service.isRunning || service.standardError.contains(text), "\(service.standardError)")
@@ -57,7 +57,7 @@ struct ServiceLab {
 
     /// Waits until an answer begins with a text.
     func answer(_ text: String, to words: String) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let answer = try self.ask(words)
             if answer.hasPrefix(text) { return }
@@ -67,7 +67,7 @@ struct ServiceLab {
 
     /// Waits until a history says something: what happens is written a moment later.
     func history(_ text: String) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let answer = try self.ask("history")
             if answer.contains(text) { return }

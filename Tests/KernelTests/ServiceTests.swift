@@ -24,10 +24,10 @@ struct ServiceTests {
         try self.place.history("there was a path all the time")
         let later = "$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)"
         let future = try self.place.ask("history --at \(later)")
-        #expect(future.contains("which is still to come") && future.hasSuffix("status 69"), "\(future)")
+        #expect(future.contains(" is in the future") && future.hasSuffix("status 69"), "\(future)")
         #expect(try service.stop() == 0)
         // Nothing is known of the time in which it did not run.
-        #expect(try self.place.ask("history").contains("nothing is known of"))
+        #expect(try self.place.ask("history").contains("not recorded"))
         #expect(try self.place.ask("status --service").hasSuffix("status 69"))
         #expect(!FileManager.default.fileExists(atPath: self.socket))
     }
@@ -111,7 +111,7 @@ struct ServiceTests {
         var crowd = try (0..<100).map { _ in try SocketClient(self.socket) }
         #expect(try crowd[99].readToEnd().contains("too many connections of this user"))
         crowd = []
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try !self.place.ask("status --service --quiet").hasSuffix("status 0") {
             try #require(ContinuousClock.now < deadline)
         }
@@ -177,7 +177,7 @@ struct ServiceTests {
             return lines.first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.utf8.count + 1)) }
         }
         func settle(_ name: String, _ value: Double) throws {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(60)
             var seen = try sample(name)
             while seen != value {
                 try #require(ContinuousClock.now < deadline, "\(name) is \(String(describing: seen))")

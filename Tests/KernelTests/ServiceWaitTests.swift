@@ -37,9 +37,10 @@ struct ServiceWaitTests {
         try self.lab.removeDefaultRoute()
         let early = try self.wait("0")
         #expect(try early.waitForEnd() == 3)
+        #expect(early.standardError.contains("no service answers at \(self.lab.directory)/netpath/netpath.sock"))
         let wait = try self.wait("60s")
         let service = try self.lab.start(Watched.program, ["run"], environment: self.environment)
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !service.standardError.contains("satisfied") {
             try #require(service.isRunning && ContinuousClock.now < deadline, "\(service.standardError)")
             usleep(5_000)
@@ -49,5 +50,20 @@ struct ServiceWaitTests {
         #expect(try wait.waitForEnd() == 0)
         #expect(try self.lab.run("ls \(self.lab.directory)").contains("started") == false)
         #expect(try service.stop() == 0)
+    }
+
+    /// What a service said that is gone holds no longer.
+    @Test func aServiceThatDiesMeetsNothing() throws {
+        let service = try self.lab.start(Watched.program, ["run"], environment: self.environment)
+        #expect(try self.wait("20s").waitForEnd() == 0)
+        let wait = try self.lab.start(
+            Watched.program,
+            ["wait", "--service", "--stable", "4s", "--timeout", "6s"],
+            environment: self.environment
+        )
+        try self.lab.run("sleep 1")
+        try service.stop(signal: .kill)
+        #expect(try wait.waitForEnd() == 3)
+        #expect(wait.standardError.contains("no backend can confirm the last known path"), "\(wait.standardError)")
     }
 }

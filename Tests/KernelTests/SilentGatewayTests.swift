@@ -141,13 +141,13 @@ struct SilentGatewayTests {
         let explained = try lab.run(
             """
             for i in $(seq 100); do
-                text=$(\(Watched.program) explain); case $text in *"asked anew"*) break;; esac
+                text=$(\(Watched.program) explain); case $text in *"asks it again"*) break;; esac
                 sleep 0.1
             done
             echo "$text"
             """
         )
-        #expect(explained.contains("did not answer when it was last asked; the next packet has it asked anew"))
+        #expect(explained.contains("did not answer when it was last asked; the next packet asks it again"))
         #expect(!explained.contains("does not answer"))
     }
 

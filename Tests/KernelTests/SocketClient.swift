@@ -64,7 +64,7 @@ final class SocketClient {
 
     /// Waits for a text, and forgets it and what came before it.
     func await(_ text: String) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             if let range = self.text.range(of: text) {
                 self.text.removeSubrange(..<range.upperBound)
@@ -76,7 +76,7 @@ final class SocketClient {
 
     /// Reads for as long as something comes: a busy machine takes its time for megabytes.
     func readToEnd() throws -> String {
-        while try self.read(until: .now + .seconds(20)) > 0 {}
+        while try self.read(until: .now + .seconds(60)) > 0 {}
         return self.text
     }
 }

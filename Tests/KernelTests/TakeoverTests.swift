@@ -75,7 +75,7 @@ struct TakeoverTests {
         #expect(kill(try #require(Int32(number)), SIGSTOP) == 0)
         try wan.setPeerCarrier(false)
         var known: Date?
-        let line = try watched.monitor.next(timeout: .seconds(30)) { line in
+        let line = try watched.monitor.next { line in
             let plugin = line["backends"]?.elements.first { $0["name"] == "plugin" }
             if plugin?["health"] == "unhealthy" { known = known ?? line.date }
             return line["status"] == "unsatisfied" && line.reason == "noCarrier"

@@ -187,7 +187,7 @@ struct WaitTests {
     @Test func aFlapBeginsItAnew() throws {
         _ = try self.addUplink()
         let (wait, screen) = try self.startOnTerminal("--stable 2s")
-        try self.look(for: "so for [0-9]* s, has to be for 2s", on: screen)
+        try self.look(for: "met for [0-9]* s of 2s", on: screen)
         try self.lab.ip("route replace unreachable default")
         try self.look(for: "an unreachable route or rule refuses packets", on: screen)
         let restored = ContinuousClock.now
@@ -220,6 +220,8 @@ struct WaitTests {
         #expect(output.hasPrefix("netpath: nothing that is there now can come up: wan0 is administratively down\n"))
         #expect(output.contains("`ip link set wan0 up`"), "\(output)")
         #expect(output.hasSuffix("\n1\n"))
+        // What helps wan0 does not help another one.
+        #expect(try self.wait("--fail-fast --interface eth9").hasSuffix("there is no interface eth9\n1\n"))
         try self.lab.ip("addr del 192.0.2.2/24 dev wan0")
         try wan.setUp()
         // An address may still come for as long as the configuration grants.

@@ -35,12 +35,13 @@ struct Watched {
         return path
     }
 
-    /// Makes changes and waits for the path they must lead to.
+    /// Makes changes and waits for the path they must lead to: for less than the 45 s in which an address may still come, or
+    /// one that is late would be taken for one that is right.
     @discardableResult
     func expect(
         _ status: String,
         _ reason: String,
-        within timeout: Duration = .seconds(30),
+        within timeout: Duration = .seconds(40),
         sourceLocation: SourceLocation = #_sourceLocation,
         after changes: () throws -> Void = {}
     ) throws -> JSONLine {

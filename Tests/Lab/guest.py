@@ -106,4 +106,5 @@ if __name__ == "__main__":
     run("sysctl", "-qw", "net.core.fb_tunnels_only_for_init_net=1", check=False)
     if os.environ.get("LAB_PEERS"):
         write("/lab/versions", peers.versions())
+        write("/lab/pace", str(peers.pace()))
     sys.exit(main())

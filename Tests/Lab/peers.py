@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import timeit
 
 from world import INTERNET, PORT, in_namespace, run
 
@@ -27,6 +28,11 @@ def versions():
     system = os.uname()
     return ", ".join([f"Debian {debian}", f"Linux {system.release} {system.version}", f"GLib {'.'.join(map(str, numbers))}"]
                      + networkd)
+
+
+def pace():
+    """How long this processor takes for a loop, in seconds."""
+    return min(timeit.repeat("sum(range(100_000))", number=10, repeat=5))
 
 
 class Watcher:
@@ -122,14 +128,15 @@ class Peers:
         self.begin = time.monotonic()
 
     def write(self, step):
-        """What each says at the end of a step, and how many changes it told that there were not."""
+        """What each says at the end of a step, in how many changes, and how long after the step began it came to say so."""
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and not all(watcher.says for watcher in [self.truth] + self.watchers):
             time.sleep(0.05)
         told = {}
         for watcher in [self.truth] + self.watchers:
-            changes = [online for moment, online in watcher.says if moment >= self.begin]
-            told[watcher.name] = {"online": watcher.says[-1][1] if watcher.says else None, "changes": len(changes)}
+            changes = [moment for moment, _ in watcher.says if moment >= self.begin]
+            told[watcher.name] = {"online": watcher.says[-1][1] if watcher.says else None, "changes": len(changes),
+                                  "after": round(changes[-1] - self.begin, 3) if changes else None}
         self.file.write(json.dumps({"row": self.title, "step": step, "told": told}) + "\n")
         self.file.flush()
         self.begin = time.monotonic()

@@ -67,6 +67,7 @@ class View:
 
     def _read(self):
         for line in self.process.stdout:
+            moment = time.monotonic()
             path = json.loads(line)
             if path["status"] is None:
                 continue
@@ -76,7 +77,7 @@ class View:
                 self.changed = time.monotonic()
             online = seen.startswith("satisfied")
             if not self.says or self.says[-1][1] != online:
-                self.says.append((time.monotonic(), online))
+                self.says.append((moment, online))
         self.states.append(f"netpath ended with status {self.process.wait()}")
 
     def since_mark(self):

@@ -62,7 +62,10 @@ import Testing
             ["send", "--idempotency-key", "a", "--no-idempotency-key", "http://203.0.113.1/"],
             ["send", "--max-retries", "-1", "http://203.0.113.1/"],
             ["send", "--expires-in", "soon", "http://203.0.113.1/"],
-            ["queue", "reset"], ["queue", "cancel"], ["queue", "cancel", "--all", "--lane", "a"],
+            ["send", "--expect-header", ":", "http://203.0.113.1/"],
+            // What the runtime makes of an argument that is not UTF-8.
+            ["send", "-d", "\u{FFFD}", "http://203.0.113.1/"], ["queue", "cancel", "--key", "\u{FFFD}"],
+            ["queue", "reset"], ["queue", "cancel"], ["queue", "cancel", "--all", "--key", "a"],
             ["queue", "retry", "--all", "x"], ["queue", "list", "--limit", "0"], ["queue", "run", "--timeout", "1s"],
             ["queue", "nothing"],
         ]

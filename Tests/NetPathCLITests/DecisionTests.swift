@@ -119,7 +119,7 @@ import Testing
         #expect(explained.backend == "netlink")
         #expect(
             explanation.rule == "Takeover, stale: the last path stays, because no backend that may decide can confirm "
-                + "or refute it now: netlink is unhealthy (it ended). A monitor that broke never means offline."
+                + "or refute it now: netlink is unhealthy (it ended). A broken backend never means offline."
         )
     }
 

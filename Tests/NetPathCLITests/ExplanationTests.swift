@@ -19,8 +19,8 @@ import Testing
         #expect(explanation.remedies == [])
         #expect(
             explanation.evidence == [
-                "To 1.1.1.1: through eth0 via 192.0.2.1, from 192.0.2.7, table 254, metric 100",
-                "To 193.0.0.1: through eth0 via 192.0.2.1, from 192.0.2.7, table 254, metric 100",
+                "To 1.1.1.1: through eth0 via 192.0.2.1, from 192.0.2.7, metric 100",
+                "To 193.0.0.1: through eth0 via 192.0.2.1, from 192.0.2.7, metric 100",
                 "To 2000::1: no route",
                 "To 3000::1: no route",
                 "eth0: wired, up, carrier, operational state up, 192.0.2.7/24, IPv4 default route via 192.0.2.1 => usable",
@@ -62,10 +62,36 @@ import Testing
         #expect(
             explanation.remedies == [
                 "Plug the cable into eth0, or switch on what is at its other end",
-                "Let the kernel pass over routes without a link, so that wlan0 takes over: "
+                "Let the kernel skip routes without a link, so that wlan0 takes over: "
                     + "`sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`",
             ]
         )
+    }
+
+    /// What the kernel skips is what has no carrier, and a tunnel has one whatever becomes of its packets.
+    @Test func noInterfaceIsSkippedThatHasACarrier() {
+        var tunnel = Fixtures.interface("tun0", index: 7, type: .other, addresses: ["10.8.0.2"], gateway: nil)
+        tunnel.kind = "tun"
+        let way = Fixtures.route(through: 7)
+        let outer = OuterRoute(.endpoint, to: Fixtures.address("203.0.113.9"), way)
+        tunnel.tunnelEvidence = TunnelEvidence(routes: [outer])
+        let evidence = Fixtures.evidence([Fixtures.interface(), tunnel], ipv4: way)
+        let (code, explanation) = self.explained(evidence)
+        #expect(code == .noRoute)
+        #expect(explanation.remedies.count == 1)
+        #expect(explanation.remedies.first?.hasPrefix("Add a route to 203.0.113.9, the far end of tun0") == true)
+    }
+
+    /// Whatever else the interface has.
+    @Test func theFamilyThatHasTheRouteGetsTheAddress() {
+        var interface = Fixtures.interface(addresses: ["192.0.2.7", "2001:db8::2"], gateway: nil)
+        interface.addresses[1].state = .duplicate
+        var evidence = Fixtures.evidence([interface], ipv4: .noRoute)
+        let route = Fixtures.route(gateway: "2001:db8::1", source: .none)
+        for position in [2, 3] { evidence.referenceRoutes[position].answer = route }
+        let (code, explanation) = self.explained(evidence)
+        #expect(code == .noAddress)
+        #expect(explanation.remedies.first?.hasPrefix("Give eth0 an address that no other host uses") == true)
     }
 
     @Test func deadEgressAlone() {
@@ -207,7 +233,7 @@ import Testing
         #expect(code == nil)
         #expect(explanation.rule.hasPrefix("No rule applies"))
         #expect(explanation.evidence.contains("To 1.1.1.1: not known"))
-        #expect(explanation.remedies == ["Give the backend what it has to do without: route lookups are denied"])
+        #expect(explanation.remedies == ["Remove what limits the backend: route lookups are denied"])
     }
 
     @Test func thousandsOfInterfaces() {

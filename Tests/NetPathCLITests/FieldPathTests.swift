@@ -46,6 +46,7 @@ import Testing
     @Test(
         arguments: [
             ("status", "satisfied"), ("reason.code", "routed"), ("interfaces.0.name", "eth0"),
+            ("interfaces[0].name", "eth0"),
             ("interfaces.0.reason.message", "eth0 carries the path"), ("interfaces.0.index", "2"),
             ("interfaces.0.addresses", #"["192.0.2.7/24"]"#), ("interfaces.0.addresses.0", "192.0.2.7/24"),
             ("gateways", #"[{"address":"192.0.2.1","interface":2,"answers":null}]"#), ("supportsIPv6", "false"),

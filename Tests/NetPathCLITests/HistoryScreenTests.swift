@@ -65,6 +65,18 @@ import Testing
         #expect(self.shown(periods).document.line.components(of: "\"begin\"") == 5)
     }
 
+    /// The cable goes, and with it the route: twice the same status and reason, of another interface.
+    @Test func whatCameOfAChangeIsNoStepOfIt() {
+        let periods = [
+            self.period(0, 0.002, .unsatisfied, .noCarrier, "wan0 has no carrier"),
+            self.period(0.002, 9, .unsatisfied, .noCarrier, "lan0 has no carrier"),
+            self.period(9, 9.001, .unsatisfied, .noRoute), self.period(9.001, 9.002, .unsatisfied, .noCarrier),
+            self.period(9.002, 20, .unsatisfied, .noCarrier, "wan0 has no carrier"),
+        ]
+        let steps = HistoryEntry.entries(of: periods).map(\.steps)
+        #expect(steps == [nil, "within 2 ms, by way of unsatisfied (noRoute)"])
+    }
+
     /// One that was killed at once leaves a moment of which nothing is known to have come.
     @Test func aMomentBeforeTheUnknownStandsForItself() {
         let periods = [
@@ -85,7 +97,7 @@ import Testing
         let entries = HistoryEntry.entries(of: periods)
         #expect(entries.count == 2 && entries[1].steps?.contains("unsatisfied (noRoute)") == true)
         let text = self.shown(periods).screen(TextStyle(isColored: false, width: nil))
-        #expect(text.contains("once there was none, for 3 ms"))
+        #expect(text.contains("it was lost once, for 3 ms"))
         #expect(!text.hasPrefix("100"))
     }
 

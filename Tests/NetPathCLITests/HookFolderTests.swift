@@ -35,9 +35,9 @@ import Testing
         let programs = try ProgramFolder(folder.path, isPrivileged: false)
         #expect(programs.programs == ["10_a", "20-b", "Z", "link"].map { folder[$0] })
         #expect(programs.remarks.count == 5)
-        #expect(programs.remarks.contains { $0.contains("/plain' is passed over: it is not executable") })
-        #expect(programs.remarks.contains { $0.contains("/backup~' is passed over: its name has more") })
-        #expect(programs.remarks.contains { $0.contains("/dangling' is passed over: it is no regular file") })
+        #expect(programs.remarks.contains { $0.contains("/plain' is skipped: it is not executable") })
+        #expect(programs.remarks.contains { $0.contains("/backup~' is skipped: its name has more") })
+        #expect(programs.remarks.contains { $0.contains("/dangling' is skipped: it is not a regular file") })
     }
 
     /// NetworkManager's scripts, whose names may have full stops.

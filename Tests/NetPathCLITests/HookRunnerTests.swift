@@ -62,7 +62,7 @@ import Testing
             )
         ])
         stage.runner.show(Self.up)
-        try await stage.message("info: hook 'test': satisfied (initial): ended with exit status 0")
+        try await stage.message("info: --test: satisfied (initial): ended with exit status 0")
         stage.runner.show(Self.down)
         try await stage.message("satisfied → unsatisfied: ended with exit status 0")
         let messages = stage.messages.value
@@ -71,7 +71,7 @@ import Testing
         #expect(
             messages.contains { $0.hasSuffix(#": test  unsatisfied/satisfied /eth0 routed the cable\u{A}is \u{0}out"#) }
         )
-        #expect(messages.contains("info: hook 'test': \(Self.up.document.line.prefix(500))"))
+        #expect(messages.contains("info: --test: \(Self.up.document.line.prefix(500))"))
         #expect(stage.runner.reports.map(\.runCount) == [2])
         #expect(stage.runner.reports[0].runs.map(\.outcome) == [.ended(.exited(0)), .ended(.exited(0))])
     }
@@ -96,7 +96,7 @@ import Testing
             change(&path)
             stage.runner.show(StatusSnapshot(path: path, backends: [], takenAt: .now()))
         }
-        func said(_ text: String) async throws { try await stage.message("info: hook 'test': \(text)") }
+        func said(_ text: String) async throws { try await stage.message("info: --test: \(text)") }
         show { _ in }
         try await said("<eth0> <up> up eth0 none 192.0.2.2/24 192.0.2.1,192.0.2.1,0,192.0.2.53 192.0.2.54")
         try await said("<> <connectivity-change> connectivity-change none UNKNOWN ,none,none,")
@@ -143,7 +143,7 @@ import Testing
         let own = FileAccess.contents("/proc/self/status")?.split(separator: "\n").first { $0.hasPrefix("NoNewPrivs") }
         let folder = try #require(FileAccess.linkTarget("/proc/self/cwd"))
         for line in [folder, "mine", String(try #require(own))] {
-            #expect(stage.messages.value.contains("info: hook 'test': \(line)"))
+            #expect(stage.messages.value.contains("info: --test: \(line)"))
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
     func failuresAreTold(script: String, message: String) async throws {
         let stage = try Stage([self.hook(script)])
         stage.runner.show(Self.up)
-        try await stage.message("error: hook 'test': satisfied (initial): \(message)")
+        try await stage.message("error: --test: satisfied (initial): \(message)")
         #expect(stage.runner.reports[0].failureCount == 1)
     }
 
@@ -229,7 +229,7 @@ import Testing
         ])
         stage.runner.show(Self.up)
         try await stage.message("ended with exit status 0")
-        #expect(stage.messages.value.contains("info: hook 'test': is tried again in 1s (1 of 3)"))
+        #expect(stage.messages.value.contains("info: --test: is tried again in 1s (1 of 3)"))
         #expect(stage.runner.reports[0].runs.map(\.attempt) == [2, 1])
     }
 
@@ -291,8 +291,8 @@ import Testing
         let long = StatusSnapshot.stating(.satisfied, because: String(repeating: "x", count: 300_000))
         let stage = try Stage([self.hook("exec <&-; exit 0"), self.hook("exit 0") { $0.name = "other" }])
         stage.runner.show(long)
-        try await stage.message("hook 'test': satisfied (initial): ended with exit status 0")
-        try await stage.message("hook 'other': satisfied (initial): ended with exit status 0")
+        try await stage.message("--test: satisfied (initial): ended with exit status 0")
+        try await stage.message("--other: satisfied (initial): ended with exit status 0")
     }
 
     @Test func stoppingEndsWhatRuns() async throws {
@@ -314,16 +314,16 @@ import Testing
         let (kept, changed) = (self.hook("echo kept"), self.hook("echo ready; sleep 1000") { $0.name = "changed" })
         let stage = try Stage([kept, changed])
         stage.runner.show(Self.up)
-        try await stage.message("hook 'test': satisfied (initial): ended")
+        try await stage.message("--test: satisfied (initial): ended")
         try await stage.message("ready")
         var new = changed
         new.command = ["/bin/sh", "-c", "echo new $NETPATH_INITIAL"]
         stage.runner.apply([self.hook("echo added") { $0.name = "added" }, kept, new])
-        try await stage.message("hook 'changed': satisfied (initial): was stopped")
+        try await stage.message("--changed: satisfied (initial): was stopped")
         // The former command had to end first.
-        try await stage.message("hook 'changed': new 1")
-        try await stage.message("hook 'added': satisfied (initial): ended")
-        try await stage.message("hook 'changed': satisfied (initial): ended")
+        try await stage.message("--changed: new 1")
+        try await stage.message("--added: satisfied (initial): ended")
+        try await stage.message("--changed: satisfied (initial): ended")
         stage.runner.show(Self.down)
         try await stage.message("satisfied → unsatisfied: ended", count: 3)
         #expect(stage.runner.reports.map(\.hook.name) == ["added", "test", "changed"])

@@ -33,7 +33,7 @@ import Testing
         let screen = snapshot.statusScreen(TextStyle(isColored: false, width: nil))
         #expect(screen.contains("  eth0            wifi, up: eth0 carries the path\n"))
         #expect(screen.contains("\n                  home, WPA3 (wpa says)\n"))
-        #expect(screen.contains("\n  wpa             healthy: tells of eth0, eth1"))
+        #expect(screen.contains("\n  wpa             healthy: describes eth0, eth1"))
         #expect(screen.contains("Expensive"))
     }
 

@@ -55,7 +55,7 @@ import Testing
 
                 Interfaces
                 ▸ eth0 wired  192.0.2.7/24
-                       eth0 carries the path, gateway 192.0.2.1, metric 100, table 254
+                       eth0 carries the path, gateway 192.0.2.1, metric 100
 
                 Backends
                   netlink healthy: satisfied

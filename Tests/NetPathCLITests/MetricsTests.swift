@@ -97,8 +97,12 @@ struct MetricsTests {
     }
 
     @Test func questionsAreRead() {
-        let questions: [ServiceRequest] = [.metrics(isOpenMetrics: false), .metrics(isOpenMetrics: true), .details]
+        let questions: [ServiceRequest] = [
+            .metrics(isOpenMetrics: false), .metrics(isOpenMetrics: true), .details, .history(since: -9_223_372_036),
+        ]
         for question in questions { #expect(ServiceRequest(Array(question.line.utf8)[...]) == question) }
+        // 64 bits do not hold its nanoseconds.
+        #expect(ServiceRequest(Array(ServiceRequest.history(since: 9_223_372_037).line.utf8)[...]) == .unknown)
     }
 
     @Test func onlyThePathIsMarkedStale() {

@@ -36,7 +36,7 @@ import Testing
     /// What cannot work is refused before anything is written.
     @Test(arguments: [
         ("net-path", "module NetPath is netpath's own"), ("netpath-door", "module NetpathDoor is netpath's own"),
-        ("netlink", "is a backend that there is (type netlink)"), ("tcp-probe", "is a backend"),
+        ("netlink", "is an existing backend (type netlink)"), ("tcp-probe", "is an existing backend"),
         ("swift", "module Swift is Swift's own"), ("testing", "module Testing is Swift's own"),
         ("plugin", "module PluginCommand is netpath's own"), ("foundation", "module Foundation is Swift's own"),
     ])
@@ -46,7 +46,7 @@ import Testing
             registry.register(type, summary: "") { _ in ScriptedMonitor(.noLink) }
         }
         let (status, text) = self.run(["new", name, "--netpath", "/nowhere"]) { [registry] in $0.registry = registry }
-        #expect(status == .usage && text.contains(reason) && text.contains("call it otherwise"), "\(text)")
+        #expect(status == .usage && text.contains(reason) && text.contains("choose another name"), "\(text)")
     }
 
     @Test func programsMayBeCalledAsModulesAre() throws {

@@ -58,7 +58,7 @@ import Testing
         if path.status == .satisfied, let interface = path.interfaces.first {
             words += ["\(interface.type)", interface.name]
         }
-        if let carrier = path.underlyingIndex { words += ["over", "\(carrier)"] }
+        if let carrier = path.carriedByIndex { words += ["over", "\(carrier)"] }
         return words.joined(separator: " ")
     }
 }

@@ -19,7 +19,7 @@ import Testing
                 Interfaces
                   eth0            wired, up: eth0 carries the path
                                   192.0.2.7/24
-                                  gateway 192.0.2.1, metric 100, table 254
+                                  gateway 192.0.2.1, metric 100
 
                 Network
                   Gateways        192.0.2.1 on eth0
@@ -67,7 +67,10 @@ import Testing
 
     @Test(arguments: [
         (ProbeOutcome(target: "a:1", result: .connected, roundTrip: .microseconds(3_999)), "a:1: connected after 3 ms"),
-        (ProbeOutcome(target: "a:1", result: .refused, roundTrip: .microseconds(380)), "a:1: refused after 380 µs"),
+        (
+            ProbeOutcome(target: "a:1", result: .refused, roundTrip: .microseconds(380)),
+            "a:1: answered (connection refused) after 380 µs"
+        ),
         (ProbeOutcome(target: "a:1", result: .unreachable(errno: 113)), "a:1: unreachable (No route to host)"),
         (ProbeOutcome(target: "a:1", result: .timedOut), "a:1: timed out"),
         (ProbeOutcome(target: "a:1", result: .notResolved), "a:1: name not resolved"),
@@ -195,7 +198,7 @@ import Testing
                 Configured, in order of priority
                   netlink         mode active
                                   healthy: satisfied, IPv4 through eth0 (12 ms ago)
-                                  done without: no IPv6 route events
+                                  limited: no IPv6 route events
                                   restarts: 2
                                   resynchronizations: 1
                   second          type netlink, mode active

@@ -9,7 +9,7 @@ import Testing
 @testable import NetPathCLI
 
 /// What listens in the place of a service, and is none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceClientTests {
     private let folder: TemporaryDirectory
 

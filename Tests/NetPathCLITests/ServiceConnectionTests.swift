@@ -110,11 +110,10 @@ import Testing
         var watching = self.connection()
         watching.receive(self.bytes("{\"request\":\"watch\"}\n"))
         _ = watching.takeQuestion()
-        watching.watch(since: 0)
-        watching.send([1], now: self.start)
+        watching.send(path: [1], sequence: 0, watches: true, now: self.start)
         watching.wrote(1, now: self.start)
         #expect(watching.deadline == nil, "one that watches may be silent for ever")
-        watching.show([1, 2], version: 1, now: late)
+        watching.show([1, 2], sequence: 1, now: late)
         watching.wrote(1, now: late + .seconds(9))
         // Byte by byte is not read.
         watching.expire(now: late + self.limits.reading)
@@ -123,15 +122,25 @@ import Testing
 
     @Test func theNewestStateIsShownOnce() {
         var client = self.connection()
-        client.watch(since: 3)
-        client.show([1], version: 3, now: self.start)
+        func written() { client.wrote(1, now: self.start) }
+        client.send(path: [0], sequence: 3, watches: true, now: self.start)
+        written()
+        client.show([1], sequence: 3, now: self.start)
         #expect(client.output.isEmpty)
-        client.show([2], version: 5, now: self.start)
-        client.show([3], version: 6, now: self.start)
+        client.show([2], sequence: 5, now: self.start)
+        client.show([3], sequence: 6, now: self.start)
         #expect(client.output == [2])
-        client.wrote(1, now: self.start)
-        client.show([4], version: 7, now: self.start)
+        written()
+        client.show([4], sequence: 7, now: self.start)
         #expect(client.output == [4])
+        written()
+        // The answer to another question is ahead of what is published.
+        client.send(path: [5], sequence: 9, watches: false, now: self.start)
+        written()
+        client.show([6], sequence: 8, now: self.start)
+        #expect(client.output.isEmpty)
+        client.show([7], sequence: 10, now: self.start)
+        #expect(client.output == [7])
     }
 
     @Test func halfOfTheDescriptorsAreLeft() {

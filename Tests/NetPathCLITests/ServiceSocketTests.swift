@@ -11,7 +11,7 @@ import Testing
 @testable import NetPathCLI
 
 /// What clients may do to the service's socket: the next one is answered all the same.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServiceSocketTests {
     private let folder: TemporaryDirectory
     private let probe = Probe()
@@ -39,6 +39,7 @@ struct ServiceSocketTests {
             case .history: return .pages(self.pages(1_000))
             case .details: return .whole([UInt8](repeating: UInt8(ascii: "x"), count: 256 << 10))
             case .hooks: return .whole([UInt8](repeating: UInt8(ascii: "x"), count: 4 << 20))
+            case .watch: return .path(Array("{}\n".utf8), sequence: 1, watches: true)
             default: return .whole(Array("{}\n".utf8))
             }
         }
@@ -93,12 +94,35 @@ struct ServiceSocketTests {
     }
 
     private func until(_ condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60)
         while try !condition() {
             if ContinuousClock.now > deadline { return false }
             usleep(5_000)
         }
         return true
+    }
+
+    /// What it missed in between it does not get, and the newest state it gets without asking.
+    @Test func whoReadsLateGetsTheNewestPath() throws {
+        let socket = try self.socket()
+        defer { socket.stop() }
+        let client = try RawClient(self.path)
+        client.send(ServiceRequest.watch.line + "\n")
+        #expect(client.read(3) == "{}\n")
+        // More than the socket holds.
+        let padding = String(repeating: "x", count: 200_000)
+        for number: UInt64 in 2...40 {
+            socket.publish(Array("\(padding)\(number)\n".utf8), sequence: number)
+            usleep(2_000)
+        }
+        var last = ""
+        while true {
+            let text = client.read(1_000_000)
+            if text.isEmpty { break }
+            last = String(text.suffix(4))
+            if last == "x40\n" { break }
+        }
+        #expect(last == "x40\n")
     }
 
     /// A page that is made for a client that a shortage let go must not reach the next one.
@@ -213,6 +237,22 @@ struct ServiceSocketTests {
         withExtendedLifetime(stuck) {}
     }
 
+    /// Also a path that is published while a client is told of it as the newest.
+    @Test func aPathIsShownOnce() throws {
+        let socket = try self.socket()
+        defer { socket.stop() }
+        self.probe.state.withLock { $0.isHeld = true }
+        let watching = try RawClient(self.path)
+        watching.send(ServiceRequest.watch.line + "\n")
+        #expect(self.until { self.probe.state.withLock { $0.clock != nil } })
+        socket.publish(Array("{\"n\":1}\n".utf8), sequence: 1)
+        self.probe.state.withLock { $0.isHeld = false }
+        #expect(watching.read(3) == "{}\n")
+        try self.expectLife()
+        socket.publish(Array("{\"n\":2}\n".utf8), sequence: 2)
+        #expect(watching.read(8) == "{\"n\":2}\n")
+    }
+
     @Test func silentClientsLockNobodyOut() throws {
         let socket = try self.socket { $0.idle = .milliseconds(500) }
         defer { socket.stop() }
@@ -225,7 +265,7 @@ struct ServiceSocketTests {
         for client in silent { #expect(client.isClosed()) }
         try self.expectLife()
         // One that watches may be silent.
-        socket.publish(Array("{\"n\":1}\n".utf8))
+        socket.publish(Array("{\"n\":1}\n".utf8), sequence: 2)
         #expect(watching.read(8) == "{\"n\":1}\n")
     }
 
@@ -286,7 +326,7 @@ struct ServiceSocketTests {
         user.add()
         // A member of the service's group takes nothing from others.
         let member = try watching()
-        socket.publish(Array("{\"n\":1}\n".utf8))
+        socket.publish(Array("{\"n\":1}\n".utf8), sequence: 2)
         for client in [first[0], second[0], third[0], fourth, member] { #expect(client.read(8) == "{\"n\":1}\n") }
     }
 

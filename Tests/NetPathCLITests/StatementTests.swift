@@ -185,7 +185,7 @@ import Testing
         let comparison = Self.comparison([Fixtures.backendSnapshot(Fixtures.routed.stating(.unsatisfied))])
         #expect(comparison.differences.map(\.against) == ["netlink"])
         #expect(
-            comparison.differences.first?.summary == "netlink: its evidence comes to satisfied, IPv4 through eth0; "
+            comparison.differences.first?.summary == "netlink: by its evidence satisfied, IPv4 through eth0; "
                 + "it states unsatisfied, the modem is registered"
         )
         let change = comparison.changes(since: nil).first

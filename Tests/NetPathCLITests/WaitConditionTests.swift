@@ -180,7 +180,7 @@ import Testing
             stable: .seconds(3),
             timeout: .seconds(2)
         )
-        #expect(report.message == "timed out after 2s: it was not so for 3s without a break")
+        #expect(report.message == "timed out after 2s: it did not hold for 3s")
         report.outcome = .met
         report.waited = .milliseconds(1_234)
         #expect(report.line == "met after 1234ms: satisfied, IPv4 through eth0\n")

@@ -66,7 +66,7 @@ import Testing
         machine.take(at: Self.start) { $0 = Self.up }
         #expect(machine.outcome == nil)
         #expect(machine.nextDeadline(after: Self.start) == Self.at(3))
-        #expect(machine.progress(at: Self.at(2)) == "so for 2 s, has to be for 3s, 2 s")
+        #expect(machine.progress(at: Self.at(2)) == "met for 2 s of 3s, 2 s")
         machine.wake(at: Self.at(3))
         #expect(machine.outcome == .met)
     }

@@ -120,7 +120,7 @@ import Testing
         #expect(changes { $0.dnsServers?[0].isReachable = true } == [])
         #expect(changes { $0.gateways = [] } == ["gateways in use: none"])
         #expect(changes { $0.supportsIPv6 = true } == ["+ IPv6"])
-        #expect(changes { $0.underlyingIndex = 2 } == ["carried by eth0"])
+        #expect(changes { $0.carriedByIndex = 2 } == ["carried by eth0"])
         #expect(changes { $0.isExpensive = true } == ["now expensive"])
         #expect(changes { $0.internet = .portal } == ["internet: behind a captive portal"])
         #expect(

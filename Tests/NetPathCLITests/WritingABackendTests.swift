@@ -69,7 +69,7 @@ import Testing
         #expect(script.count == 5)
         let folder = try TemporaryDirectory()
         let flag = folder["up"]
-        let text = script.joined(separator: "\n").replacing("/tmp/uplink-is-up", with: flag)
+        let text = script.joined(separator: "\n").replacing("/run/uplink-is-up", with: flag)
         try NewFolder(folder["five"]).write([NewFolder.File(path: "door.sh", text: text + "\n", isProgram: true)])
         let said = try self.lines("\(folder["five"])/door.sh", input: "", count: 3)
         let no = #"{"conclusion":{"status":"unsatisfied"}}"#
@@ -109,7 +109,7 @@ import Testing
         // Where netpath is privileged it runs nothing out of a folder that others can write.
         let folder = try TemporaryDirectory(in: geteuid() == 0 ? "/var/lib" : nil)
         let text = try #require(try Self.blocks("shell").first).joined(separator: "\n")
-        let script = text.replacing("/tmp/uplink-is-up", with: folder["up"])
+        let script = text.replacing("/run/uplink-is-up", with: folder["up"])
         try NewFolder(folder["five"]).write([NewFolder.File(path: "door.sh", text: script + "\n", isProgram: true)])
         let process = Process()
         process.executableURL = URL(filePath: try MonitorProcess.builtProduct("netpath-plugin"))
@@ -139,7 +139,7 @@ import Testing
         let folder = try TemporaryDirectory(in: geteuid() == 0 ? "/var/lib" : nil)
         try NewFolder(folder["door"]).write(language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name))
         let text = "backends: [{type: exec, command: [\(folder["door"])/door.\(language), \(folder["up"])]}]"
-        var limits = BackendConformance.Limits().extended(by: 5)
+        var limits = BackendConformance.Limits().extended(by: 30)
         limits.cycles = 20
         let suite = BackendConformance("door", limits: limits) {
             let source = ConfigurationSource(name: "test", text: text)

@@ -50,5 +50,7 @@ func fuzzRecording(_ bytes: [UInt8]) {
 func fuzzRow(_ bytes: [UInt8]) {
     guard let request = try? JSONDecoder().decode(RetryableRequest.self, from: Data(bytes)) else { return }
     _ = "\(request)"
-    _ = try? StoredRequest.text(of: request)
+    // What is written reads as what it was written from.
+    let text = request.text
+    precondition((try? JSONDecoder().decode(RetryableRequest.self, from: Data(text.utf8)))?.text == text)
 }

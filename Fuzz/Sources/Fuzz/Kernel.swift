@@ -23,7 +23,7 @@ func fuzzNetlink(_ bytes: [UInt8]) {
         _ = ForwardingEntry(message)
         _ = ForwardingEntry.isDefault(message)
         _ = RoutingRule(message)
-        _ = GatewayedRoute(message)
+        _ = TableRoute(message)
         _ = ReceivedPackets(message)
     }
 }

@@ -69,7 +69,7 @@ struct PluginDecoder: Sendable {
         var evidence = Evidence(at: try self.beginning(of: node, now: now))
         let via = try node.texts("via", limit: 32, most: Provenance.limit)
         guard !self.isRemote || !via.contains(self.instance) else {
-            evidence.limitations = ["what \(host) says, which comes from this machine"]
+            evidence.limitations = ["what \(host) says comes from this machine"]
             return .report(evidence, via: [])
         }
         evidence.conclusion = try self.conclusion(of: node, host: host)

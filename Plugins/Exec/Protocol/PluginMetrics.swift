@@ -98,7 +98,7 @@ final class PluginCounters: Sendable {
             [
                 BackendMetric(
                     "ends",
-                    "Runs of the plugin that ended though it was wanted, by the reason.",
+                    "Unexpected ends of the plugin, by reason.",
                     kind: .counter,
                     samples: state.ends.map { .init(Double($0.value), ["reason": $0.key.rawValue]) }
                 ),

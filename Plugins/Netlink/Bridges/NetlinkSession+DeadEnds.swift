@@ -117,7 +117,9 @@ extension LinkTable {
 
     /// Whether an interface is up, has a carrier, and is neither a tunnel nor one that discards.
     fileprivate func leadsOut(_ index: UInt32) -> Bool {
-        guard let entry = self.entries[index], entry.hasCarrier, index != RouteLookup.loopback else { return false }
+        guard index != NetworkInterface.loopbackIndex, let entry = self.entries[index], entry.hasCarrier else {
+            return false
+        }
         return !entry.interface.hasTunnelKind && self.foundation(of: index) != .tunnels && !self.discards(index)
     }
 }

@@ -67,20 +67,17 @@ final class IPsecPolicies: Sendable {
 
     /// Takes back that packets are sent, where a policy keeps them.
     func judge(_ answers: inout [RouteLookupResult], of questions: [RouteLookup.Question]) {
-        self.known.withLock { known in
-            if known.policies.isEmpty, !known.blocksOthers { return }
-            for position in answers.indices {
-                let flow = questions[position].flow
-                guard case .route(let route) = answers[position],
-                    let rejection = self.rejection(of: flow, route, by: known),
-                    !Self.isExempt(route, flow.destination.family)
-                else { continue }
-                answers[position] = .rejected(rejection)
-            }
+        for position in answers.indices {
+            let flow = questions[position].flow
+            guard case .route(let route) = answers[position],
+                let rejection = self.known.withLock({ Self.rejection(of: flow, route, by: $0) }),
+                !Self.isExempt(route, flow.destination.family)
+            else { continue }
+            answers[position] = .rejected(rejection == .ipsecState && self.isNegotiated ? .ipsecOnDemand : rejection)
         }
     }
 
-    private func rejection(of flow: Flow, _ route: Route, by known: Known) -> RouteRejection? {
+    private static func rejection(of flow: Flow, _ route: Route, by known: Known) -> RouteRejection? {
         var chosen: IPsecPolicy?
         // The kernel shows the youngest first, and takes the eldest of equals.
         for policy in known.policies where policy.priority <= chosen?.priority ?? .max {
@@ -88,10 +85,12 @@ final class IPsecPolicies: Sendable {
         }
         guard let chosen else { return known.blocksOthers ? .ipsecBlock : nil }
         if chosen.blocks { return .ipsecBlock }
-        if Self.hasStates(chosen, flow, known.queries) { return nil }
-        // Whether a program negotiates states when packets need them.
-        let isListening = Self.groups(self.procfs).contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
-        return isListening ? .ipsecOnDemand : .ipsecState
+        return self.hasStates(chosen, flow, known.queries) ? nil : .ipsecState
+    }
+
+    /// Whether a program negotiates states when packets need them.
+    private var isNegotiated: Bool {
+        Self.groups(self.procfs).contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
     }
 
     /// Whether there is a state for everything that a policy requires, as far as the kernel says.
@@ -111,7 +110,7 @@ final class IPsecPolicies: Sendable {
     /// Whether packets that leave through an interface are none of IPsec's business.
     private static func isExempt(_ route: Route, _ family: AddressFamily) -> Bool {
         route.nextHops.contains { hop in
-            if hop.interfaceIndex == RouteLookup.loopback { return true }
+            if hop.interfaceIndex == NetworkInterface.loopbackIndex { return true }
             guard family == .ipv4, let name = AddressZone.name(ofInterface: hop.interfaceIndex) else { return false }
             return ["all", name].contains {
                 FileAccess.contents("/proc/sys/net/ipv4/conf/\($0)/disable_xfrm", limit: 8)?.first == "1"

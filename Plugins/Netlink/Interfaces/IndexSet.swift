@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// A sorted set of interface indices.
 ///
 /// Insertion and removal move 4 bytes per element: with 10,000 interfaces less than the cost of one system call.
@@ -10,32 +12,21 @@ struct IndexSet: Hashable, Sequence {
     var first: UInt32? { self.indices.first }
 
     mutating func insert(_ index: UInt32) {
-        let position = self.position(of: index)
+        let position = self.indices.sortedPosition(of: index)
         if position == self.indices.count || self.indices[position] != index {
             self.indices.insert(index, at: position)
         }
     }
 
     mutating func remove(_ index: UInt32) {
-        let position = self.position(of: index)
+        let position = self.indices.sortedPosition(of: index)
         if position < self.indices.count, self.indices[position] == index { self.indices.remove(at: position) }
     }
 
     func contains(_ index: UInt32) -> Bool {
-        let position = self.position(of: index)
+        let position = self.indices.sortedPosition(of: index)
         return position < self.indices.count && self.indices[position] == index
     }
 
     func makeIterator() -> IndexingIterator<[UInt32]> { self.indices.makeIterator() }
-
-    /// The position of the first element that is not smaller.
-    private func position(of index: UInt32) -> Int {
-        var low = 0
-        var high = self.indices.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.indices[middle] < index { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
 }

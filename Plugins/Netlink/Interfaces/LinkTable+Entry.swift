@@ -28,6 +28,8 @@ extension LinkTable {
         var sessionDevice: UInt32?
         /// Whether a PPPoE session ran over it.
         var hasSessionHistory = false
+        /// Since when a client is seen no more that was seen to get it an address.
+        var clientGoneSince: MonotonicTime?
         /// The other ends of the addresses, in the same order; nil where there is none.
         var peers: [InternetAddress?] = []
         /// Nil until it is stored.
@@ -51,7 +53,7 @@ extension LinkTable {
         case down
         /// A rule says to ignore it.
         case ignored
-        /// Loopback, and members of a bridge, bond or VRF, which stands for them.
+        /// Loopback that is up, and members of a bridge, bond or VRF, which stands for them.
         case hidden
 
         /// The ranks of spare interfaces, which can only say why there is no path; those closest to one first.

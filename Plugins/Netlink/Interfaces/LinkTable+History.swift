@@ -35,6 +35,8 @@ extension LinkTable {
     /// How long after the carrier came a missing sign of a client says nothing: clients take a moment to
     /// start, and routers are asked when the link-local address is checked.
     static let settling = Duration.seconds(5)
+    /// How long a client may take from its answer to the address.
+    private static let addressDelay = Duration.seconds(2)
     /// For how long after that it is looked again with other changes.
     private static let interest = Duration.seconds(60)
 
@@ -59,6 +61,7 @@ extension LinkTable {
         at now: MonotonicTime
     ) -> MonotonicTime? {
         var lookAgainAt: MonotonicTime?
+        func lookAgain(at time: MonotonicTime) { lookAgainAt = min(lookAgainAt ?? time, time) }
         for index in indices {
             guard var entry = self.entries[index] else { continue }
             // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
@@ -67,8 +70,15 @@ extension LinkTable {
                 index == self.dialledDevice ? .session : sockets.configurer(of: index)
             if found == .nothing, entry.sawRouterAdvertisement { found = .network }
             if found == .nothing, !entry.hasSessionHistory, let settledAt, now < settledAt {
-                lookAgainAt = min(lookAgainAt ?? settledAt, settledAt)
+                lookAgain(at: settledAt)
                 found = nil
+            }
+            // A client that has its answer closes the socket before it sets the address.
+            let isGone = found == .nothing && entry.interface.configurer == .network
+            entry.clientGoneSince = isGone ? entry.clientGoneSince ?? now : nil
+            if let missedAt = entry.clientGoneSince.map({ $0 + Self.addressDelay }), now < missedAt {
+                lookAgain(at: missedAt)
+                found = .network
             }
             // Who has just begun to look counts from now: a client does not wait for ever.
             if found == .network || found == .session, entry.age == nil { entry.interface.carrierSince = now }

@@ -72,7 +72,7 @@ extension LinkTable {
     /// host whose uplinks have none (BGP unnumbered).
     func sources(_ family: AddressFamily, of interface: UInt32?) -> [InternetAddress] {
         var addresses: [InternetAddress] = []
-        for index in interface.map({ [$0] }) ?? self.principals + [RouteLookup.loopback] {
+        for index in interface.map({ [$0] }) ?? self.principals + [NetworkInterface.loopbackIndex] {
             guard let interface = self.entries[index]?.interface, interface.flags.contains(.up) else { continue }
             for address in interface.addresses where address.isUsable && address.isGlobal {
                 guard address.prefix.address.family == family else { continue }

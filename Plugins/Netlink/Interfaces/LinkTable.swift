@@ -247,7 +247,8 @@ struct LinkTable {
     }
 
     private func rank(of interface: NetworkInterface) -> Rank {
-        if interface.flags.contains(.loopback) || interface.controllerIndex != nil { return .hidden }
+        if interface.flags.contains(.loopback) { return interface.flags.contains(.up) ? .hidden : .down }
+        if interface.controllerIndex != nil { return .hidden }
         switch InterfaceRelevance(of: interface, rules: self.rules) {
         case .relevant: return .principal
         case .ignored: return .ignored

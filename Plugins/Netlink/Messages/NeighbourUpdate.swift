@@ -68,7 +68,7 @@ extension NeighbourUpdate {
     private static let idle: Duration = .seconds(2)
 
     /// Whether that it does not answer says nothing of what is behind the link now: it was asked while there was none,
-    /// or long ago, and the next packet has it asked anew.
+    /// or long ago, and the next packet asks it again.
     func isOutdated(on link: LinkTable.Entry?, now: MonotonicTime) -> Bool {
         guard let link, link.hasCarrier, self.age < Self.idle else { return true }
         guard let since = link.interface.carrierSince ?? link.linkLocalSince else { return false }

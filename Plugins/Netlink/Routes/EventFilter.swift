@@ -9,8 +9,9 @@ import NetPath
 /// It passes
 /// - routes whose prefix covers a watched destination: a host whose routing daemon changes 200,000 other routes never
 ///   wakes us. IPv6 prefixes are compared to 64 bits at most: a few routes too many pass, none too few;
+/// - routes to single hosts, where one may be that of a VPN program to its server;
 /// - neighbours that are gateways in use and fail, and while one has failed every change of them;
-/// - links, but not what only wireless extensions have to say, such as the end of each scan;
+/// - links, but not those of wireless extensions alone, such as the end of each scan;
 /// - entries of bridges about gateways, where these are behind bridges;
 /// - forwarding entries with an all-zero hardware address, where far ends of VXLAN depend on them: of those that a bridge
 ///   or a daemon learns there are thousands;
@@ -23,6 +24,8 @@ struct EventFilter: Hashable {
         var destinations: Set<InternetAddress> = []
         /// Whether routes matter wherever they lead.
         var everyRoute = false
+        /// Whether IPv4 routes to single hosts matter.
+        var hostRoutes = false
         /// Whether it matters where VXLAN interfaces send frames that no forwarding entry of its own is for.
         var forwarding = false
         /// The neighbours that routes in use lead through.
@@ -50,7 +53,9 @@ struct EventFilter: Hashable {
 
     /// Builds the program.
     init(_ interests: Interests) {
-        let routes = interests.everyRoute ? [.accept] : Self.routeBlock(interests.destinations.sorted())
+        let routes =
+            interests.everyRoute
+            ? [.accept] : Self.routeBlock(interests.destinations.sorted(), hosts: interests.hostRoutes)
         let neighbours = Self.neighbourBlock(interests)
         let blocks = [
             routes, neighbours.removed, neighbours.changed, Self.settingsBlock, Self.linkBlock, [.reject],
@@ -103,16 +108,14 @@ struct EventFilter: Hashable {
 
     // MARK: Routes
 
-    private static func routeBlock(_ addresses: [InternetAddress]) -> [FilterInstruction] {
+    private static func routeBlock(_ addresses: [InternetAddress], hosts: Bool) -> [FilterInstruction] {
         let ipv4 = Self.ipv4Routes(addresses.filter { $0.family == .ipv4 })
         let ipv6 = Self.ipv6Routes(addresses.filter { $0.family == .ipv6 })
-        let head: [FilterInstruction] = [
-            // rtm_dst_len: a default route covers everything.
-            .loadByte(at: 17),
-            .jump(equal: 0, true: 0, false: 1),
-            .accept,
-            .store(.length),
-        ]
+        // rtm_dst_len: a default route covers everything, and a few IPv6 prefixes pass as hosts of IPv4.
+        let head =
+            [.loadByte(at: 17)]
+            + ([0] + (hosts ? [32] : [])).flatMap { [.jump(equal: $0, true: 0, false: 1), .accept] }
+            + [FilterInstruction.store(.length)]
         return head + Self.findDestination + Self.byFamily(ipv4, ipv6, others: .accept)
     }
 

@@ -13,6 +13,8 @@ struct Flow: Hashable {
     var destination: InternetAddress
     /// The interface it has to leave through (RTA_OIF).
     var interface: UInt32?
+    /// Whether that is a VRF, whose packets leave through its members (`vrf` of the kernel's documentation).
+    var interfaceIsVRF = false
     /// The address it is sent from (RTA_SRC).
     var source: InternetAddress?
     /// The mark of the socket (RTA_MARK, SO_MARK of `socket(7)`); asking with one needs no privilege.

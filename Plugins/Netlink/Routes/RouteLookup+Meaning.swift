@@ -12,13 +12,19 @@ extension RouteLookup {
     /// address another one than without.
     func answer(_ reply: Result<RouteReply, KernelError>, to flow: Flow) -> RouteLookupResult {
         let answer = self.answer(reply, flow.destination.family)
+        // The reply names the interface that has the address, of whose link nothing is needed; a VRF has such routes in its own table.
+        if case .success(let reply) = reply, reply.type == RTN_LOCAL {
+            let hop = NextHop(interfaceIndex: NetworkInterface.loopbackIndex)
+            return .route(Route(nextHops: [hop], source: .unknown, metric: reply.metric, table: Route.localTable))
+        }
         guard let interface = flow.interface else { return answer }
         // With an output interface errors say nothing about why, EHOSTUNREACH stands for everything.
         guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
         let nextHops = route.nextHops.filter { $0.interfaceIndex == interface }
         // A multipath answer holds the next hops of other devices too; sockets that are bound to a VRF leave through its
         // members.
-        if !nextHops.isEmpty || interface != self.packet.interface { route.nextHops = nextHops }
+        let isVRF = flow.interfaceIsVRF || interface == self.packet.interface
+        if !nextHops.isEmpty || !isVRF { route.nextHops = nextHops }
         return route.nextHops.isEmpty ? .noRoute : .route(route)
     }
 

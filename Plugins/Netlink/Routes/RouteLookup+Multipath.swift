@@ -16,18 +16,16 @@ extension RouteLookup {
     func selectNextHops(of answers: inout [RouteLookupResult], _ questions: [Question]) {
         for position in answers.indices {
             guard answers[position].hasSeveralNextHops, case .route(var route) = answers[position],
-                route.nextHops.contains(where: \.isDown)
+                route.nextHops.contains(where: { $0.isDown || $0.interfaceIndex == NetworkInterface.loopbackIndex })
             else { continue }
             let flow = questions[position].flow
             let family = flow.destination.family
-            func ask(_ flows: [Flow]) -> [Result<RouteReply, KernelError>] {
-                self.replies(flows.map { .route($0, matchesTable: false) }, flows.map { _ in family })
-            }
             let flows = (0..<Self.flowLimit).map { flow.with(\.destination, flow.destination.advanced(by: $0)) }
-            var replies = ask(flows)
+            var replies = self.replies(flows, matchesTable: false)
             // IPv4 looks up again with the source address that it has chosen, and IPv6 does not.
             if family == .ipv4, flow.source == nil {
-                replies = ask(zip(flows, replies).map { flow, reply in flow.with(\.source, try? reply.get().source) })
+                let sent = zip(flows, replies).map { flow, reply in flow.with(\.source, try? reply.get().source) }
+                replies = self.replies(sent, matchesTable: false)
             }
             for (number, reply) in replies.enumerated() {
                 guard case .success(let reply) = reply, let hop = reply.nextHops.first,

@@ -23,10 +23,7 @@ extension RouteLookup {
         guard questions.indices.contains(where: isChosen), self.looksAtSources(.ipv4) else { return }
         let chosen = questions.indices.filter(isChosen)
         let flows = chosen.map { questions[$0].flow.with(\.source, answers[$0].chosenSource) }
-        let replies = self.replies(
-            flows.map { .route($0, matchesTable: true) },
-            [AddressFamily](repeating: .ipv4, count: flows.count)
-        )
+        let replies = self.replies(flows, matchesTable: true)
         for (index, position) in chosen.enumerated() {
             answers[position] = self.confirmed(
                 self.answer(replies[index], to: flows[index]),
@@ -57,7 +54,7 @@ extension RouteLookup {
             self.addSources(to: &again, of: [question])
             (first, source) = (again[0], again[0].chosenSource)
             let flow = question.flow.with(\.source, source)
-            second = self.answer(self.replies([.route(flow, matchesTable: true)], [.ipv4])[0], to: flow)
+            second = self.answer(self.replies([flow], matchesTable: true)[0], to: flow)
         }
         return first
     }
@@ -65,10 +62,7 @@ extension RouteLookup {
     private func isLocal(_ address: InternetAddress, _ flow: Flow) -> Bool {
         // With the interface for addresses of a VRF, which are in its table.
         let flows = [Flow(to: address), Flow(to: address).with(\.interface, flow.interface)]
-        let replies = self.replies(
-            flows.map { .route($0, matchesTable: false) },
-            [AddressFamily](repeating: address.family, count: flows.count)
-        )
+        let replies = self.replies(flows, matchesTable: false)
         return replies.contains { if case .success(let reply) = $0 { reply.type == RTN_LOCAL } else { false } }
     }
 
@@ -143,11 +137,7 @@ extension RouteLookup {
 
     private func answersWithSource(_ flows: [Flow]) -> [RouteLookupResult] {
         if flows.isEmpty { return [] }
-        let replies = self.replies(
-            flows.map { .route($0, matchesTable: true) },
-            flows.map(\.destination.family)
-        )
-        return zip(flows, replies).map { flow, reply in
+        return zip(flows, self.replies(flows, matchesTable: true)).map { flow, reply in
             let answer = self.answer(reply, to: flow)
             guard case .route(var route) = answer else { return answer }
             route.source = flow.source.map { .address($0) } ?? .none
@@ -168,7 +158,7 @@ extension RouteLookup {
             let source = sources(family, interface).first
         else { return nil }
         let flow = flow.with(\.interface, interface).with(\.source, source)
-        return self.defaultRoute(of: interface, family, self.replies([.route(flow, matchesTable: true)], [family])[0])
+        return self.defaultRoute(of: interface, family, self.replies([flow], matchesTable: true)[0])
     }
 
     // MARK: Answers

@@ -226,6 +226,11 @@ final class RouteLookup {
         }
     }
 
+    /// What the kernel says of packets; `matchesTable` as in ``NetlinkRequest/route(_:matchesTable:)``.
+    func replies(_ flows: [Flow], matchesTable: Bool) -> [Result<RouteReply, KernelError>] {
+        self.replies(flows.map { .route($0, matchesTable: matchesTable) }, flows.map(\.destination.family))
+    }
+
     /// Asks, except about families the kernel does not answer for.
     func replies(
         _ requests: [NetlinkRequest],

@@ -25,8 +25,6 @@ struct RoutingRule: Hashable {
 
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
-    /// The table of ordinary routes (RT_TABLE_MAIN).
-    private static let mainTable: UInt32 = 254
     /// The table of the addresses of this machine (RT_TABLE_LOCAL).
     static let localTable: UInt32 = 255
 
@@ -96,12 +94,13 @@ struct RoutingRule: Hashable {
     /// - Returns: The mark; nil when the rules show none.
     static func ownMark(ofTunnelIn table: UInt32, _ family: AddressFamily, among rules: [RoutingRule]) -> UInt32? {
         // Rules about ordinary routes lead nothing past a tunnel that stands in these routes.
-        guard table != self.mainTable else { return nil }
+        guard table != Route.mainTable else { return nil }
         let rules = rules.filter { $0.family == family }.sorted { $0.priority < $1.priority }
         guard let entrance = rules.first(where: { $0.table == table }) else { return nil }
         if entrance.isInverted, let mark = entrance.mark, mark != 0 { return mark }
         return rules.first { rule in
-            rule.priority < entrance.priority && rule.table == self.mainTable && !rule.isInverted && rule.mark ?? 0 != 0
+            rule.priority < entrance.priority && rule.table == Route.mainTable && !rule.isInverted
+                && rule.mark ?? 0 != 0
         }?.mark
     }
 }

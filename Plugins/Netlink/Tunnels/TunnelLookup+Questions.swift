@@ -73,15 +73,21 @@ extension TunnelLookup {
         }
         if look.table.foundation(of: index) == .tunnels {
             // What a bridge of tunnels sends is sent by one of them.
-            return look.table.members(of: index).flatMap { self.endpoints(of: $0, nil, look) }
+            let members = entry?.bond?.activeMember.map { [$0] } ?? look.table.members(of: index)
+            return members.flatMap { self.endpoints(of: $0, nil, look) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
         var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []
         if remotes.isEmpty, entry?.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
+        if remotes.isEmpty, ["ipip", "gre"].contains(entry?.interface.kind) {
+            // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
+            remotes = look.entrances(of: index).compactMap(\.gateway).map { ForwardingEntry(remote: $0) }
+        }
         return remotes.map { remote in
             var flow = Flow(to: remote.remote)
             flow.mark = rule?.tunnelMark ?? tunnel.mark
             flow.interface = remote.linkIndex ?? tunnel.linkIndex
+            flow.interfaceIsVRF = flow.interface.flatMap { look.table.entries[$0]?.interface.kind } == "vrf"
             flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
             flow.transport = tunnel.port.map { .udp(to: $0) }
             return flow
@@ -93,8 +99,9 @@ extension TunnelLookup {
         var entries: [ForwardingEntry] = []
         let isEnough = { entries.count >= Self.endpointLimit }
         _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
-            guard ForwardingEntry.owner(message) == index, let entry = ForwardingEntry(message),
-                !entries.contains(entry)
+            // Those for single hardware addresses come and go by the thousand, and are not heard of.
+            guard ForwardingEntry.owner(message) == index, ForwardingEntry.isDefault(message),
+                let entry = ForwardingEntry(message), !entries.contains(entry)
             else { return }
             entries.append(entry)
         }
@@ -139,6 +146,8 @@ extension TunnelLookup {
         private(set) var beside: [UInt32] = []
         /// The interfaces that routes with a gateway lead through; nil until they are asked for.
         var gatewayed: [UInt32]?
+        /// The routes to single hosts, those through the same interfaces once; nil until they are asked for.
+        var hostRoutes: Set<TableRoute>?
 
         init(table: LinkTable, rules: [InterfaceRule], answers: [ReferenceRoute]) {
             (self.table, self.rules, self.answers) = (table, rules, answers)
@@ -157,13 +166,20 @@ extension TunnelLookup {
                 && (interface.hasTunnelKind || self.table.foundation(of: index) == .tunnels)
         }
 
-        /// Where the packets go that are sent into an interface, and by which table; empty where that is not known.
-        fileprivate func entrances(of index: UInt32) -> [(destination: InternetAddress, table: UInt32?)] {
+        /// A packet that is sent into an interface, and the route that leads there.
+        struct Entrance {
+            var destination: InternetAddress
+            var gateway: InternetAddress?
+            var table: UInt32?
+        }
+
+        /// The packets that are sent into an interface; empty where that is not known.
+        func entrances(of index: UInt32) -> [Entrance] {
             self.answers.compactMap { answer in
                 guard case .route(let route) = answer.answer,
-                    route.nextHops.contains(where: { $0.interfaceIndex == index })
+                    let nextHop = route.nextHops.first(where: { $0.interfaceIndex == index })
                 else { return nil }
-                return (answer.destination, route.table)
+                return Entrance(destination: answer.destination, gateway: nextHop.gateway, table: route.table)
             }
         }
     }

@@ -26,6 +26,8 @@ final class TunnelLookup {
         var endpoints: Set<InternetAddress> = []
         /// Where it is unknown where a tunnel's packets go, any new route may be theirs.
         var isEveryRoute = false
+        /// Whether the IPv4 route to a single host may be that to the far end of a tunnel.
+        var isHostRoute = false
         /// Whether forwarding entries of VXLAN name the far ends.
         var isForwarding = false
     }
@@ -103,6 +105,10 @@ final class TunnelLookup {
         if alive.isEmpty, basis != .endpoint {
             self.watched.isEveryRoute = true
             evidence.gatewayedInterfaces = self.gatewayedInterfaces(&look)
+        } else if basis == .defaultRoute, look.entrances(of: index).allSatisfy({ $0.table == Route.mainTable }) {
+            // A policy rule that leads into the tunnel may leave out the packets of its program; a route cannot.
+            self.watched.isHostRoute = true
+            evidence.hostInterfaces = self.hostInterfaces(beside: evidence.routes.flatMap(\.interfaces), &look)
         }
         let gatewayed = (evidence.gatewayedInterfaces ?? []).filter { table.isReady($0) }
         let carriers =
@@ -156,18 +162,49 @@ final class TunnelLookup {
         for family in AddressFamily.allCases {
             let isEnough = { found.contains { look.table.isReady($0) } }
             _ = self.queries.dumpRepeatedly(.dumpRoutes(family), until: isEnough) { message in
-                guard let route = GatewayedRoute(message) else { return }
-                found.formUnion(route.interfaces.filter { !found.contains($0) && !look.isTunnel($0) })
+                guard let route = TableRoute(message) else { return }
+                found.formUnion(route.gatewayed.filter { !found.contains($0) && !look.isTunnel($0) })
             }
         }
         look.gatewayed = found.sorted()
         return found.sorted()
     }
+
+    // MARK: What is asked beside a way
+
+    /// As many routes as are looked through: a router that has more runs no VPN of which nothing is known.
+    private static let routeLimit = 10_000
+
+    /// The interfaces besides tunnels that routes to single hosts lead through, with a gateway or beside a default route; nil
+    /// where there are too many routes to look through.
+    private func hostInterfaces(beside uplinks: [UInt32], _ look: inout Look) -> [UInt32]? {
+        if look.hostRoutes == nil { look.hostRoutes = self.hostRoutes() }
+        return look.hostRoutes.map { routes in
+            let gatewayed = routes.flatMap(\.gatewayed).filter { !look.isTunnel($0) }
+            return Set(gatewayed + routes.flatMap(\.direct).filter(uplinks.contains)).sorted()
+        }
+    }
+
+    /// The IPv4 routes to single hosts, of all tables, each once; nil where there are too many routes to look through.
+    ///
+    /// Not those of IPv6: an unknown far end has an IPv4 address rather.
+    private func hostRoutes() -> Set<TableRoute>? {
+        var found: Set<TableRoute> = []
+        var count = 0
+        let isTooMuch = { count > Self.routeLimit }
+        _ = self.queries.dumpRepeatedly(.dumpRoutes(.ipv4), until: isTooMuch) { message in
+            count += 1
+            if let route = TableRoute(message), route.isToHost { found.insert(route) }
+        }
+        return count > Self.routeLimit ? nil : found
+    }
 }
 
 extension TunnelEvidence {
     /// The interfaces that the answers are about.
-    var interfaces: [UInt32] { self.routes.flatMap(\.interfaces) + (self.gatewayedInterfaces ?? []) }
+    var interfaces: [UInt32] {
+        self.routes.flatMap(\.interfaces) + (self.gatewayedInterfaces ?? []) + (self.hostInterfaces ?? [])
+    }
 }
 
 extension OuterRoute {
@@ -176,7 +213,7 @@ extension OuterRoute {
 
     /// Whether the answer tells nothing: it leads to this machine, such as to a proxy, or is about a mark that leads back.
     fileprivate func isMeaningless(about tunnel: UInt32) -> Bool {
-        self.interfaces.contains { $0 == RouteLookup.loopback || (self.basis == .mark && $0 == tunnel) }
+        self.interfaces.contains { $0 == NetworkInterface.loopbackIndex || (self.basis == .mark && $0 == tunnel) }
     }
 
     /// Whether the packets would leave through an interface that looks well.

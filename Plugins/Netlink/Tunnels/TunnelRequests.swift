@@ -34,17 +34,25 @@ extension NetlinkRequest {
     }
 }
 
-/// A route of a table, as far as it tells where gateways are.
-struct GatewayedRoute: Hashable {
+/// A route of a table to others than the internet, as far as it tells through what it leads.
+struct TableRoute: Hashable {
     /// The interfaces that lead to its gateways, dead ones included; empty for a route without any.
-    var interfaces: [UInt32]
+    var gatewayed: [UInt32]
+    /// The other interfaces that it leads through.
+    var direct: [UInt32]
+    /// Whether it leads to a single address.
+    var isToHost: Bool
 
     /// Reads RTM_NEWROUTE; nil for default routes, and for those that are not about packets to others.
     init?(_ message: NetlinkMessage) {
-        guard message.type == RTM_NEWROUTE, message.field(at: 1, as: UInt8.self) ?? 0 > 0,
+        // rtm_family and rtm_dst_len of struct rtmsg.
+        guard message.type == RTM_NEWROUTE, let family = message.field(at: 0, as: UInt8.self),
+            let length = message.field(at: 1, as: UInt8.self), length > 0,
             let reply = RouteReply(message), reply.type == RTN_UNICAST
         else { return nil }
-        self.interfaces = reply.nextHops.filter { $0.gateway != nil }.map(\.interfaceIndex)
+        self.gatewayed = reply.nextHops.filter { $0.gateway != nil }.map(\.interfaceIndex)
+        self.direct = reply.nextHops.filter { $0.gateway == nil }.map(\.interfaceIndex)
+        self.isToHost = length == (family == UInt8(AF_INET) ? 32 : 128)
     }
 }
 

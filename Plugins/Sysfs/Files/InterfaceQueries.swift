@@ -40,10 +40,7 @@ protocol InterfaceQuerying {
     ///
     /// - Throws: ``SysfsError`` when the system grants none.
     init() throws(SysfsError) {
-        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard
-            let socket = FileDescriptor(Glibc.socket(AF_INET, type, 0))
-                ?? FileDescriptor(Glibc.socket(AF_INET6, type, 0))
+        guard let socket = FileDescriptor(socketOf: .ipv4) ?? FileDescriptor(socketOf: .ipv6)
         else { throw SysfsError("the system grants no socket to ask for the interfaces", number: errno) }
         self.socket = socket
         unsafe self.request = .allocate(byteCount: MemoryLayout<ifreq>.size, alignment: 16)

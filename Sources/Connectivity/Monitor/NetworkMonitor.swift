@@ -24,10 +24,10 @@ public final class NetworkMonitor: Sendable {
         return monitor
     }()
 
-    /// Runs what tasks do that prefer it on one thread, which sleeps while there is nothing to do.
+    /// Runs the tasks that prefer it on one thread, which sleeps while there is nothing to do.
     ///
     /// Swift resumes what was suspended on the global pool, also on the way to the main actor, and once that pool was used
-    /// libdispatch wakes the process every second. A loop that shall let the process sleep prefers this executor:
+    /// libdispatch wakes the process every second. To let the process sleep, a loop prefers this executor:
     ///
     /// ```swift
     /// Task(executorPreference: NetworkMonitor.executor) { await show(NetworkMonitor.shared.updates) }
@@ -96,7 +96,7 @@ public final class NetworkMonitor: Sendable {
 
     /// Reads everything anew, for example when the application came back from the background; nothing while stopped.
     ///
-    /// Changes are told as always; the kernel tells of them anyhow, this is for those who do not trust it.
+    /// Changes are reported as always; no refresh is needed for that.
     public func refresh() {
         guard self.state.withLock({ $0.relay != nil }) else { return }
         self.source.refresh()

@@ -30,7 +30,7 @@ public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
             self = .none
             return
         }
-        let below = path.underlyingIndex.flatMap { index in path.interfaces.first { $0.index == index } }
+        let below = path.carriedByIndex.flatMap { index in path.interfaces.first { $0.index == index } }
         switch (below ?? path.interfaces.first { $0.reason.code == .routed })?.type {
         case .wifi: self = .wifi
         case .cellular: self = .cellular

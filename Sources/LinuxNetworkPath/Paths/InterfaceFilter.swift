@@ -41,7 +41,7 @@ enum InterfaceFilter: Hashable, Sendable {
         } else if !view.interfaces.isEmpty {
             // The kernel would use it if the others were not there.
             view.status = .satisfied
-            view.underlyingIndex = nil
+            view.carriedByIndex = nil
             view.interfaces[0].reason = .carriesPath
             view.narrow(to: [view.interfaces[0]], of: path)
         } else {
@@ -92,7 +92,7 @@ extension NetworkPath {
         self.status = carrier == nil ? .unsatisfied : .satisfied
         self.reason = .carriesPath
         self.interfaces = carrier.map { [$0] } ?? []
-        self.underlyingIndex = nil
+        self.carriedByIndex = nil
         self.narrow(to: self.interfaces, of: self)
     }
 
@@ -104,7 +104,7 @@ extension NetworkPath {
             carrier.gateways.map { Gateway(address: $0, interfaceIndex: carrier.index) }
         }
         // What the path says of costs it says of its first interface, or of the one under a tunnel.
-        let payers = [path.interfaces.first(where: \.carriesPath)?.index, path.underlyingIndex]
+        let payers = [path.interfaces.first(where: \.carriesPath)?.index, path.carriedByIndex]
         let first = carriers.first
         let isPayer = first.map { payers.contains($0.index) } ?? false
         self.isExpensive = isPayer ? path.isExpensive : first?.type == .cellular

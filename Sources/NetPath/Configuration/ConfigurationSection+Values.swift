@@ -29,6 +29,15 @@ extension ConfigurationSection {
         return string(key) ?? fallback
     }
 
+    /// Reads the name of an interface.
+    package func interfaceName(_ key: String) -> String? {
+        let name = string(key)
+        if let name, !(1...15).contains(name.utf8.count) || name.contains("/") {
+            reject(key, "must be the name of an interface, 1 to 15 characters")
+        }
+        return name
+    }
+
     /// Reads text that has to be there and not be empty.
     ///
     /// - Parameter key: The key of the value.

@@ -143,6 +143,9 @@ public final class ConfigurationSection {
         entries[key] != nil
     }
 
+    /// Tells whether the value of a key is a list of nothing.
+    package func isEmptyList(_ key: String) -> Bool { entries[key]?.value.content == .sequence([]) }
+
     /// Records an error if a key is absent.
     public func require(_ key: String) {
         know(key)
@@ -200,7 +203,7 @@ public final class ConfigurationSection {
             let isNewer = collector.newerFiles.contains(source.name)
             let message = path.isEmpty ? "unknown key \(name)" : "unknown key \(name) in '\(path)'"
             let diagnostic = ConfigurationDiagnostic(
-                isNewer ? "\(message) is passed over: the file is for a newer netpath" : message,
+                isNewer ? "\(message) is skipped: the file is for a newer netpath" : message,
                 in: source,
                 at: entry.key.position,
                 path: path(of: key),
@@ -366,7 +369,7 @@ public final class ConfigurationSection {
         if refusesReservedOptions, Self.reservedOptions.contains(key) {
             refusesReservedOptions = false
             defer { refusesReservedOptions = true }
-            reject(key, "is an option that every backend has, and none can have for itself; give that one another name")
+            reject(key, "is an option of every backend; give this one another name")
         }
         if !knownKeys.contains(key) { knownKeys.append(key) }
     }

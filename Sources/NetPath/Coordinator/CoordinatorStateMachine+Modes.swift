@@ -8,7 +8,7 @@ extension CoordinatorStateMachine {
         guard self.startedAt != nil else { return [] }
         for index in self.members.indices {
             let isWell = self.snapshots[index].report.health == .healthy
-            self.members[index].note(lacksVerdict: isWell && !self.hasVerdict(index), now: now)
+            self.members[index].note(lacksVerdict: isWell && !self.snapshots[index].report.hasVerdict, now: now)
         }
         var actions: [Action] = []
         for index in self.members.indices {
@@ -19,7 +19,7 @@ extension CoordinatorStateMachine {
                 let preferred = self.preferred(over: index)
                 if preferred.allSatisfy({ self.isUnusable($0) }) {
                     actions += self.need(index, now: now)
-                } else if preferred.contains(where: { self.hasVerdict($0) }) {
+                } else if preferred.contains(where: { self.snapshots[$0].report.hasVerdict }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }

@@ -67,11 +67,6 @@ struct CoordinatorStateMachine: Sendable, Codable {
         zip(self.snapshots, self.members).map { BackendStanding(snapshot: $0, record: $1.record) }
     }
 
-    /// Whether a backend has a verdict that counts now; to ask its report would copy that.
-    func hasVerdict(_ index: Int) -> Bool {
-        self.snapshots[index].report.health == .healthy && self.snapshots[index].report.status != nil
-    }
-
     func position(of id: Int) -> Int? { self.members.indices.first { self.members[$0].id == id } }
 
     mutating func newMember() -> CoordinatorMember {
@@ -104,7 +99,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
             && evidence.concernsOthers(after: self.snapshots[index].evidence)
-        let hadVerdict = self.hasVerdict(index)
+        let hadVerdict = self.snapshots[index].report.hasVerdict
         self.members[index].take(
             evidence,
             as: &self.snapshots[index],
@@ -119,7 +114,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh. Those who take over from one that
         // cannot tell any more have to read everything anew, too.
-        let isLost = hadVerdict && !self.hasVerdict(index)
+        let isLost = hadVerdict && !self.snapshots[index].report.hasVerdict
         if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
         // A backend that comes back with an outdated reading is asked for a new one.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
@@ -344,7 +339,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
         let isTakeover = self.members.indices.contains {
-            self.members[$0].record.hadVerdict && !self.hasVerdict($0)
+            self.members[$0].record.hadVerdict && !self.snapshots[$0].report.hasVerdict
         }
         if isTakeover, let last = self.decided?.value {
             return Takeover(standings: self.standings, settings: self.settings, last: last, now: now).decide()

@@ -50,7 +50,7 @@ extension PathCoordinator {
         return evidence.verdict(on: answer, to: destination, policy: settings.evaluation, now: self.clock.now())
     }
 
-    /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
+    /// Watches the routes to hosts, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
     ///
     /// Backends notice changes of more specific routes only to hosts that are watched. A call says no more than
     /// that it is worth asking again; calls come one at a time, under the same rules as those of ``subscribe(_:)``, and

@@ -250,7 +250,7 @@ public final class PathCoordinator: Sendable {
     }
 }
 
-/// A coordinator was to run that was stopped before; make another one.
+/// The coordinator was stopped before it was to run; make another one.
 public struct CoordinatorStoppedError: Error, Hashable, CustomStringConvertible {
     /// Creates the error.
     public init() {}

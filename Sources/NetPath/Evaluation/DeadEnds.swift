@@ -83,11 +83,11 @@ extension AssessedEvidence {
         for nextHop in nextHops {
             let name = self.name(nextHop.interfaceIndex)
             if case .unknown(let ports) = self.place(of: nextHop), let address = nextHop.gateway {
-                let idle = ports.isEmpty ? "a port of \(name)" : Self.list(ports, "or") + ", without a link,"
-                doubts.append("whether the gateway \(address) is behind \(idle) is not known")
+                let idle = ports.isEmpty ? "a port of \(name)" : Self.list(ports, "or") + ", without a link"
+                doubts.append("it is unknown whether the gateway \(address) is behind \(idle)")
             }
             guard diverted.contains(nextHop.interfaceIndex) else { continue }
-            doubts.append("whether anything takes the packets off \(name) is not known")
+            doubts.append("it is unknown whether anything takes the packets off \(name)")
         }
         return doubts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

@@ -14,6 +14,8 @@ public struct DestinationVerdict: Hashable, Sendable {
     /// What carries the packets of that interface, if it is a tunnel, as the rules see it: asked of the kernel, never
     /// guessed; nil when it is unknown.
     public var carrier: NetworkInterface?
+    /// Whether that interface is a tunnel of which it is not known that anything carries its packets.
+    public var isDoubtful = false
     /// The next hop; nil when the destination is on the link, or the link has no gateways.
     public var gateway: InternetAddress?
     /// Whether that next hop answers, as ``Gateway/answers``.
@@ -32,10 +34,10 @@ extension DestinationVerdict {
 extension Evidence {
     /// Turns the kernel's answer about one destination into a verdict, by the same rules as those about the internet.
     ///
-    /// Other than there, loopback carries packets, because the destination may be this host; an address of the link will do
-    /// as source for a destination on the link; and an interface that no backend reported counts as usable, because a host
-    /// can lie behind one of thousands. An address that is no single host's is never routed to: `connect(2)` refuses
-    /// broadcast addresses and, for TCP, multicast groups, whatever the routes.
+    /// Other than there, loopback carries packets while it is up, because the destination may be this host; an address of
+    /// the link will do as source for a destination on the link; and an interface that no backend reported counts as
+    /// usable, because a host can lie behind one of thousands. An address that is no single host's is never routed to:
+    /// `connect(2)` refuses broadcast addresses and, for TCP, multicast groups, whatever the routes.
     ///
     /// - Parameters:
     ///   - answer: The kernel's answer.
@@ -59,6 +61,7 @@ extension Evidence {
             verdict.interfaceIndex = nextHop?.interfaceIndex
             verdict.interface = nextHop.flatMap { evidence.byIndex[$0.interfaceIndex] }
             verdict.carrier = nextHop.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
+            verdict.isDoubtful = nextHop.map { evidence.transports[$0.interfaceIndex] == .doubtful } ?? false
             verdict.gateway = nextHop?.gateway
             verdict.gatewayAnswers = nextHop.flatMap { evidence.answers($0) }
             if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
@@ -83,6 +86,9 @@ extension Evidence {
                 "there is no usable address to send from through \(evidence.name(index))"
             )
             return verdict(reason, nextHop: answer.nextHop(through: index))
+        case .egressUnusable(let index) where evidence.leadsBack(index, answer):
+            let message = "the route to \(destination) leads back to this machine, which does not have the address"
+            return verdict(PathReason(.routeRejects, message), nextHop: answer.nextHop(through: index))
         case .egressUnusable(let index):
             let name = evidence.name(index)
             let assessment = evidence.assessments[index]
@@ -130,9 +136,21 @@ extension AssessedEvidence {
         return parent
     }
 
+    /// Whether a route leads through an interface back to this machine, and is not that of an address of its own.
+    func leadsBack(_ index: UInt32, _ answer: RouteLookupResult) -> Bool {
+        guard case .route(let route) = answer, let table = route.table, table != Route.localTable else { return false }
+        return self.isLoopback(index)
+    }
+
+    /// Whether an interface leads back to this machine.
+    func isLoopback(_ index: UInt32) -> Bool {
+        self.byIndex[index]?.flags.contains(.loopback) ?? (index == NetworkInterface.loopbackIndex)
+    }
+
     /// Whether packets to a host can leave through a next hop, whose interface no backend may have reported.
-    func canReachHost(through nextHop: NextHop) -> Bool {
+    func canReachHost(through nextHop: NextHop, _ answer: RouteLookupResult) -> Bool {
         if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
+        if self.leadsBack(nextHop.interfaceIndex, answer) { return false }
         // A bridge that has lost the gateway of the internet still reaches others.
         if self.lostPort(of: NextHop(interfaceIndex: nextHop.interfaceIndex)) != nil {
             if case .lost = self.place(of: nextHop) { return false }

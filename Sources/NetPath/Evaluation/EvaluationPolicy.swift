@@ -29,6 +29,6 @@ public enum GatewayInfluence: String, Hashable, Sendable, CaseIterable {
     case advisory
     /// A path is satisfied only as long as some way does not lead through a silent gateway.
     ///
-    /// That one is back shows when a program sends packets through it, such as a probe, or when it sends some itself.
+    /// That it is back shows once a program, such as a probe, sends packets through it, or it sends some itself.
     case required
 }

@@ -72,20 +72,26 @@ extension AssessedEvidence {
         case .noRoute: return .noRoute
         case .rejected(let rejection): return .rejected(rejection)
         case .route(let route):
+            // While lo is down the default route gets them, and no other machine takes them (RFC 1122 section 3.2.1.3).
+            if host?.isLoopback == true, !route.nextHops.allSatisfy({ self.isLoopback($0.interfaceIndex) }) {
+                return .noRoute
+            }
             // The packets that hash to this next hop leave there, whatever the others can do.
             if let ignored = route.nextHops.first(where: { self.isIgnored($0.interfaceIndex) && !self.isDead($0) }) {
                 return .egressUnusable(ignored.interfaceIndex)
             }
             var possible: NextHop?
             var usable: [RoutedHop] = []
-            for nextHop in route.nextHops {
-                let verdict = host == nil ? self.canCarry(nextHop) : self.canReachHost(through: nextHop)
+            // Packets to one host all go through the next hop that the kernel's hash picks.
+            let nextHops = host == nil ? route.nextHops : route.nextHopsInUse
+            for nextHop in nextHops {
+                let verdict = host == nil ? self.canCarry(nextHop) : self.canReachHost(through: nextHop, answer)
                 if verdict != false, possible == nil { possible = nextHop }
                 guard verdict == true else { continue }
                 usable.append(RoutedHop(family: family, nextHop: nextHop, metric: route.metric, table: route.table))
             }
             // Of next hops that all fail the kernel still takes one, but none through an interface that is down.
-            guard let nextHop = possible ?? route.nextHops.first(where: { !self.isDead($0) }) ?? route.nextHops.first
+            guard let nextHop = possible ?? nextHops.first(where: { !self.isDead($0) }) ?? nextHops.first
             else { return .unknown }
             if possible == nil { return .egressUnusable(nextHop.interfaceIndex) }
             switch route.source {

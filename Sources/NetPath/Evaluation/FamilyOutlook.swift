@@ -98,6 +98,10 @@ extension AssessedEvidence {
                 return outlook(.deadEgress, reason, [cause])
             }
             return outlook(.stepOfEgress, reason, [cause], status: .requiresConnection)
+        // Back to this machine, where nothing answers for others.
+        case .egressUnusable(let index) where self.couldSend(family, pools):
+            let message = "the route to the internet leads back to this machine, to \(self.name(index))"
+            return outlook(.rejected, PathReason(.routeRejects, message), [index])
         case .noSource(let index):
             if let assessment = self.assessments[index], assessment.isStartable {
                 return outlook(.stepOfEgress, assessment.reason, [index], status: .requiresConnection)
@@ -175,8 +179,8 @@ extension AssessedEvidence {
         // What carried the path and is still there says more than what never did, however close that looks: a device's own
         // LAN has an address and no route for ever.
         let former = pools[1].filter {
-            // A line that was hung up is down by itself; what it ran over says why.
-            self.interfaces[$0].hadDefaultRoute == true
+            // A line that was hung up is down by itself; what it ran over says why. What discards packets carried none.
+            self.interfaces[$0].hadDefaultRoute == true && !self.discards(self.interfaces[$0].index)
                 && (self.interfaces[$0].kind != "ppp" || self.interfaces[$0].flags.contains(.up))
         }
         let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].code != .interfaceDown }

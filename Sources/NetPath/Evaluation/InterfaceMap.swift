@@ -24,12 +24,20 @@ package struct InterfaceMap<Value> {
 
     /// Where in ``values`` the value of an index is: what needs a part of a large value copies no more than that.
     func position(of index: UInt32) -> Int? {
+        let position = self.indices.sortedPosition(of: index)
+        return position < self.indices.count && self.indices[position] == index ? position : nil
+    }
+}
+
+extension [UInt32] {
+    /// In a sorted list, the position of the first element that is not smaller.
+    package func sortedPosition(of element: UInt32) -> Int {
         var low = 0
-        var high = self.indices.count
+        var high = self.count
         while low < high {
             let middle = (low + high) / 2
-            if self.indices[middle] < index { low = middle + 1 } else { high = middle }
+            if self[middle] < element { low = middle + 1 } else { high = middle }
         }
-        return low < self.indices.count && self.indices[low] == index ? low : nil
+        return low
     }
 }

@@ -46,7 +46,7 @@ extension AssessedEvidence {
             verdict.interfaces[0].supportsIPv6 = families.contains(.ipv6)
         }
         verdict.gateways = gateways
-        verdict.underlyingIndex = carriers[0].count == 1 ? carriers[0][0] : nil
+        verdict.carriedByIndex = carriers[0].count == 1 ? carriers[0][0] : nil
         // Packets may take any of these ways.
         for (index, carriers) in zip(egress, carriers) {
             let ways: [UInt32?] = carriers.isEmpty ? [nil] : carriers

@@ -18,24 +18,47 @@ extension AssessedEvidence {
         }
         for basis in [OuterRoute.Basis.endpoint, .mark] {
             let routes = tunnel.tunnelEvidence?.routes.filter { $0.basis == basis } ?? []
-            let answers = routes.compactMap { self.transport($0, of: tunnel, below: above) }
-            if !answers.isEmpty { return (basis, answers) }
+            let answers = routes.compactMap { route in
+                self.transport(route, of: tunnel, below: above).map { (route.destination.family, $0) }
+            }
+            if !answers.isEmpty { return (basis, basis == .mark ? Self.doubtingIPv6Alone(answers) : answers.map(\.1)) }
         }
         let beside = self.defaultRoutes(beside: tunnel, below: above).map {
             (route: $0, transport: self.transport($0, of: tunnel, below: above))
         }
-        let best = AddressFamily.allCases.compactMap { family -> TunnelTransport? in
+        let ways = AddressFamily.allCases.compactMap { family -> (AddressFamily, TunnelTransport)? in
             let routes = beside.filter { $0.route.destination.family == family }
             let metric = routes.map(\.route.answer.metric).min()
             // Several of the same metric are the next hops of one multipath route.
             let best = TunnelTransport.joined(
                 routes.filter { $0.route.answer.metric == metric }.compactMap(\.transport)
             )
-            // The program behind the tunnel may be bound to another interface, or have a route of its own.
+            // The program behind the tunnel may be bound to another interface.
             let isDoubtful = best?.isCarried != true && routes.contains { $0.transport?.isCarried == true }
-            return isDoubtful ? .doubtful : best
+            return (isDoubtful ? .doubtful : best).map { (family, $0) }
         }
-        return (.defaultRoute, best)
+        guard let hosts = tunnel.tunnelEvidence?.hostInterfaces, ways.contains(where: { $0.1.isCarried }) else {
+            return (.defaultRoute, Self.doubtingIPv6Alone(ways))
+        }
+        if hosts.contains(where: { self.assessments[$0]?.isUsable != true || self.isIgnored($0) }) {
+            return (.defaultRoute, [.doubtful])
+        }
+        guard self.takesInternet(tunnel) else { return (.defaultRoute, Self.doubtingIPv6Alone(ways)) }
+        return (.defaultRoute, [hosts.isEmpty ? .doubtful : .carried(by: hosts)])
+    }
+
+    /// Whether a tunnel takes the packets of its own program as well, but for a route to its far end.
+    private func takesInternet(_ tunnel: NetworkInterface) -> Bool {
+        self.evidence.referenceRoutes.contains { $0.answer.nextHops.contains { $0.interfaceIndex == tunnel.index } }
+    }
+
+    /// What becomes of packets by ways of both families: an unknown far end has an IPv4 address rather than an IPv6 one, so
+    /// that a way of IPv6 alone is in doubt.
+    private static func doubtingIPv6Alone(
+        _ ways: [(family: AddressFamily, transport: TunnelTransport)]
+    ) -> [TunnelTransport] {
+        let isAlone = !ways.contains { $0.family == .ipv4 && $0.transport.isCarried }
+        return ways.map { isAlone && $0.transport.isCarried ? .doubtful : $0.transport }
     }
 
     // MARK: One answer

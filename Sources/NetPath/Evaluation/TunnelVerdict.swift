@@ -32,7 +32,7 @@ extension AssessedEvidence {
     }
 
     private func assessment(of tunnel: NetworkInterface, lost cause: TunnelTransport.Cause) -> InterfaceAssessment? {
-        let consequence = "; \(tunnel.name) has nothing to travel on"
+        let consequence = "; nothing carries \(tunnel.name)"
         func because(_ code: PathReason.Code, _ message: String) -> InterfaceAssessment? {
             var assessment = self.assessments[tunnel.index]
             assessment?.reason = PathReason(code, message + consequence)
@@ -60,7 +60,7 @@ extension AssessedEvidence {
         case .route(let destination, let rejection?):
             return because(.routeRejects, "\(rejection.description) refuses packets to \(destination)")
         case .loop(let destination):
-            return because(.noRoute, "the way to \(destination) leads into a tunnel that needs it")
+            return because(.noRoute, "the way to \(destination) leads into the tunnel itself")
         case .nothingLeft:
             return because(.noInterface, "there is no network interface besides tunnels")
         }
@@ -96,7 +96,7 @@ extension AssessedEvidence {
         }
         let doubtful = self.doubtfulTunnels.filter(egress.contains).map { self.name($0) }
         if !doubtful.isEmpty {
-            text += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"
+            text += "; it is unknown whether anything carries \(doubtful.joined(separator: " and "))"
         }
         return text
     }

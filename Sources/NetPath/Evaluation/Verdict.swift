@@ -11,8 +11,8 @@ public struct Verdict: Hashable, Sendable, Codable {
     public var families: Set<AddressFamily>
     /// The interfaces, as in ``NetworkPath/interfaces``.
     public var interfaces: [PathInterface]
-    /// As in ``NetworkPath/underlyingIndex``.
-    public var underlyingIndex: UInt32?
+    /// As in ``NetworkPath/carriedByIndex``.
+    public var carriedByIndex: UInt32?
     /// As in ``NetworkPath/gateways``.
     public var gateways: [Gateway]
     /// As in ``NetworkPath/dnsServers``.
@@ -33,6 +33,13 @@ public struct Verdict: Hashable, Sendable, Codable {
     var isPartialNo: Bool { self.isPartial && self.status < .satisfied }
     /// When the verdict must be reached anew without any event; nil when only an event can change it.
     @EqualityIgnored public var reviseAt: MonotonicTime?
+
+    // As recordings have them.
+    private enum CodingKeys: String, CodingKey {
+        case status, reason, families, interfaces, gateways, dnsServers, isExpensive, isConstrained, isStated, host
+        case carriedByIndex = "underlyingIndex"
+        case knowsFamilies, isPartial, reviseAt
+    }
 
     /// Creates a verdict without details; everything else is set afterwards.
     public init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {

@@ -36,7 +36,7 @@ extension NetworkPath {
     /// Merges the verdicts of all backends into one path.
     ///
     /// Pure, deterministic and independent of the order in which reports arrived; the order of `snapshots` is the
-    /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
+    /// priority. Backends that are not healthy do not vote: a broken backend never means offline. Probes vote only
     /// where no backend sees interfaces and where packets go, or states a path; they do not step in for one that broke
     /// either. The same goes for what another machine states (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
     /// partial no (``Verdict/isPartial``) counts only where no backend of higher priority ever had a verdict.
@@ -72,7 +72,7 @@ extension Election {
             statedBy: nil,
             isStale: false,
             interfaces: verdict.interfaces,
-            underlyingIndex: verdict.underlyingIndex,
+            carriedByIndex: verdict.carriedByIndex,
             gateways: verdict.gateways,
             dnsServers: verdict.dnsServers ?? snapshots[self.winner].evidence?.dnsServers,
             knowsFamilies: verdict.knowsFamilies,

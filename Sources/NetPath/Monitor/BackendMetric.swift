@@ -70,7 +70,7 @@ extension BackendMetric {
             }
             let usable = metric.samples.filter(\.isUsable)
             if usable.count < metric.samples.count {
-                complaint = "a sample of the metric '\(metric.name)' has no finite number, or labels that cannot be"
+                complaint = "a sample of the metric '\(metric.name)' lacks a finite number or valid labels"
             }
             var seen: Set<[String: String]> = []
             let distinct = usable.map(\.shortened).filter { seen.insert($0.labels).inserted }

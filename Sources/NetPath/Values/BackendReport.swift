@@ -21,7 +21,7 @@ public struct BackendReport: Hashable, Sendable, Codable {
     public var describedInterfaces: [String]?
     /// The last error; nil while healthy.
     public var error: String?
-    /// What the backend has to do without.
+    /// What limits the backend.
     public var limitations: [String]
     /// When the backend last reported; nil before its first report.
     @EqualityIgnored public var reportedAt: MonotonicTime?
@@ -47,7 +47,8 @@ extension BackendReport {
     package static let restart = "it will be started again"
 
     /// Whether the backend has a verdict that counts now.
-    var hasVerdict: Bool { self.health == .healthy && self.status != nil }
+    // Inlined: else each call copies the whole report.
+    @inline(__always) var hasVerdict: Bool { self.health == .healthy && self.status != nil }
 
     /// Whether the backend should have reported by now and has not: neither what it sees nor why it failed.
     package var isSilent: Bool {

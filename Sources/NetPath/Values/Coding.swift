@@ -38,8 +38,7 @@ extension MonotonicTime: Codable {
 
     /// Writes nanoseconds since boot.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.nanoseconds)
+        try self.nanoseconds.encode(to: encoder)
     }
 }
 
@@ -51,8 +50,7 @@ extension EqualityIgnored: Codable where Value: Codable {
 
     /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.wrappedValue)
+        try self.wrappedValue.encode(to: encoder)
     }
 }
 
@@ -62,8 +60,7 @@ extension Shared: Codable where Value: Codable {
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.value)
+        try self.value.encode(to: encoder)
     }
 }
 
@@ -77,8 +74,7 @@ extension InternetAddress: Codable {
 
     /// Writes the text.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.description)
+        try self.description.encode(to: encoder)
     }
 }
 
@@ -92,8 +88,7 @@ extension AddressPrefix: Codable {
 
     /// Writes CIDR notation.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.description)
+        try self.description.encode(to: encoder)
     }
 }
 
@@ -107,8 +102,7 @@ extension GlobPattern: Codable {
 
     /// Writes the pattern as it was written.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(self.description)
+        try self.description.encode(to: encoder)
     }
 }
 

@@ -50,7 +50,7 @@ public struct Evidence: Hashable, Sendable, Codable {
     @EqualityIgnored private(set) var givenStatements: [InterfaceStatement]?
     /// Whether a route not found may still exist, because the backend sees only part of the routing policy.
     public var isPartial = false
-    /// What the backend had to do without, each a sentence for people.
+    /// What limited the backend, each a sentence for people.
     public var limitations: [String] = []
     /// When the reading began that this is the result of: all of it is as new as that, or newer.
     ///
@@ -73,7 +73,7 @@ public struct Evidence: Hashable, Sendable, Codable {
     /// Whether it is of one who sees interfaces and asks where packets go.
     var seesPaths: Bool { self.interfaces != nil && !self.referenceRoutes.isEmpty }
 
-    /// What the backend had to do without, as far as it concerns a verdict of a status: a list of what carries a path is
+    /// What limited the backend, as far as it concerns a verdict of a status: a list of what carries a path is
     /// complete without the interfaces that cannot.
     package func limitations(concerning status: PathStatus?) -> [String] {
         guard self.isAbridged, status != .satisfied else { return self.limitations }

@@ -91,7 +91,9 @@ public enum NetworkHost: Hashable, Sendable {
         let host = try isIPv6 ? NetworkHost(ipv6: name) : NetworkHost(bare: name)
         guard let port else { return (host, name, nil) }
         let isNumber = !port.isEmpty && !port.hasPrefix("0") && port.utf8.allSatisfy { (48...57).contains($0) }
-        guard isNumber, let number = UInt16(port) else { throw Fault("has a port that is no number from 1 to 65535") }
+        guard isNumber, let number = UInt16(port) else {
+            throw Fault("has a port that is not a number from 1 to 65535")
+        }
         return (host, name, number)
     }
 

@@ -7,7 +7,7 @@ extension NetworkInterface {
     @nonexhaustive
     #endif
     public enum Configurer: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Nothing is seen to.
+        /// Nothing that gives one is seen.
         case nothing
         /// A DHCP client listens on it, or a router advertises there.
         case network

@@ -84,6 +84,9 @@ public struct InterfaceFlags: OptionSet, Hashable, Sendable {
 
 /// A network interface as a backend sees it.
 public struct NetworkInterface: Hashable, Sendable, Codable {
+    /// The index of loopback in every network namespace (LOOPBACK_IFINDEX, net/flow.h).
+    package static var loopbackIndex: UInt32 { 1 }
+
     /// The kernel's index, unique within a network namespace.
     public var index: UInt32
     /// The name, for people; it can change while the index stays.

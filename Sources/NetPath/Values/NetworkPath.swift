@@ -23,7 +23,7 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     public var interfaces: [PathInterface]
     /// The index of the interface that carries the packets of the tunnel the path leaves through; nil without a tunnel, and
     /// when it is unknown.
-    public var underlyingIndex: UInt32?
+    public var carriedByIndex: UInt32?
     /// The gateways in use.
     public var gateways: [Gateway]
     /// The name servers, each with whether it can be reached; nil when no backend knows them.
@@ -63,6 +63,15 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     @EqualityIgnored public var publishedAt: MonotonicTime
     /// When the reading began that the path is built on (``Evidence/observedAt``).
     @EqualityIgnored public var observedAt: MonotonicTime
+
+    // As recordings have them.
+    private enum CodingKeys: String, CodingKey {
+        case status, reason, statedBy, isStale, interfaces, gateways, dnsServers
+        case carriedByIndex = "underlyingIndex"
+        case knowsFamilies, supportsIPv4, supportsIPv6, isExpensive, isConstrained
+        case internet, portalURL, probes, backends, disagreements
+        case sequence, publishedAt, observedAt
+    }
 }
 
 extension NetworkPath {
@@ -158,7 +167,7 @@ public struct Gateway: Hashable, Sendable, Codable {
     /// netpath sends nothing to find out.
     public var answers: Bool?
     /// Whether it did not answer when it was last asked, before the link was there or some time ago, so that it says
-    /// nothing of now: the next packet has it asked anew.
+    /// nothing of now: the next packet asks it again.
     package var failedBefore: Bool?
     /// Where the bridge that the interface is, or stands on, has the gateway; nil when it was not asked.
     ///

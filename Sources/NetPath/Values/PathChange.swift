@@ -37,7 +37,7 @@ public enum PathDifference: Hashable, Sendable {
     /// The order of preference.
     case order([PathInterface])
     /// The index of the interface that carries the packets of the tunnel.
-    case underlyingIndex(UInt32?)
+    case carriedByIndex(UInt32?)
     /// The gateways in use.
     case gateways([Gateway])
     /// The name servers, or whether they can be reached.
@@ -56,7 +56,7 @@ public enum PathDifference: Hashable, Sendable {
     case probe(ProbeOutcome)
     /// The health of a backend, or what it failed of.
     case backend(BackendReport)
-    /// What a backend has to do without since.
+    /// What limits a backend since.
     case limitation(backend: String, String)
     /// A backend that sees another status since.
     case disagreement(Disagreement)
@@ -104,8 +104,8 @@ extension PathChange {
         if self.after.isStale != before.isStale { differences.append(.staleness(self.after.isStale)) }
         let interfaces = self.after.interfaceDifferences(since: before)
         differences += interfaces
-        if self.after.underlyingIndex != before.underlyingIndex {
-            differences.append(.underlyingIndex(self.after.underlyingIndex))
+        if self.after.carriedByIndex != before.carriedByIndex {
+            differences.append(.carriedByIndex(self.after.carriedByIndex))
         }
         // Nearly always the interfaces have told already.
         if self.after.gateways != before.gateways, interfaces.isEmpty {

@@ -82,7 +82,7 @@ extension PathReason.Code {
     public static let interfaceDown = Self(rawValue: "interfaceDown")
     /// Every interface is administratively down.
     public static let allDown = Self(rawValue: "allDown")
-    /// The address is no single host's, so that no connection can be made to it, or of one link only and names none.
+    /// No connection can be made to the address: it is not that of one host, or lacks the name of its link.
     public static let notConnectable = Self(rawValue: "notConnectable")
     /// There is no interface besides loopback.
     public static let noInterface = Self(rawValue: "noInterface")

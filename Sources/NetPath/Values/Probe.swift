@@ -52,7 +52,7 @@ public struct ProbeOutcome: Hashable, Sendable, Codable {
         case unreachable(errno: Int32)
         /// Nothing came back in time.
         case timedOut
-        /// The target's name has no address.
+        /// The target's name has no address, or cannot be looked up.
         case notResolved
         /// A captive portal answered in place of the target.
         case portal

@@ -55,6 +55,11 @@ public struct Route: Hashable, Sendable, Codable {
     public var source: RouteSource
     /// The metric, lower is preferred; nil when unknown.
     public var metric: UInt32?
+    /// The table that routes are in unless something else is said (RT_TABLE_MAIN, `rtnetlink(7)`).
+    package static var mainTable: UInt32 { 254 }
+    /// The table of the addresses of this machine (RT_TABLE_LOCAL).
+    package static var localTable: UInt32 { 255 }
+
     /// The routing table; nil when unknown.
     public var table: UInt32?
     /// What the kernel puts packets into on their way (lightweight tunnels, `encap` of `ip-route(8)`), such as `seg6`,
@@ -70,6 +75,14 @@ public struct Route: Hashable, Sendable, Codable {
         self.source = source
         self.metric = metric
         self.table = table
+    }
+}
+
+extension Route {
+    /// The next hop that the kernel's hash picks; all of them where that is not known.
+    var nextHopsInUse: [NextHop] {
+        guard let selectedNextHop, self.nextHops.indices.contains(selectedNextHop) else { return self.nextHops }
+        return [self.nextHops[selectedNextHop]]
     }
 }
 

@@ -11,6 +11,10 @@ public struct TunnelEvidence: Hashable, Sendable, Codable {
     /// The interfaces that a route with a gateway leads through which is not a default route, dead ones included; nil when
     /// the backend did not look.
     public var gatewayedInterfaces: [UInt32]?
+    /// The interfaces that IPv4 routes to single hosts lead through beside the tunnel, dead ones included.
+    ///
+    /// One of these routes may be that to the far end. Nil when the backend did not look, or policy rules lead into the tunnel.
+    public var hostInterfaces: [UInt32]?
     /// The interfaces that led out when last any did, while the backend watched; empty while some still do.
     ///
     /// For the tunnel's packets where it could ask about these, else for any.
@@ -25,12 +29,14 @@ public struct TunnelEvidence: Hashable, Sendable, Codable {
     public init(
         routes: [OuterRoute] = [],
         gatewayedInterfaces: [UInt32]? = nil,
+        hostInterfaces: [UInt32]? = nil,
         formerCarriers: [UInt32] = [],
         isReceiving: Bool = false,
         isSocketElsewhere: Bool = false
     ) {
         self.routes = routes
         self.gatewayedInterfaces = gatewayedInterfaces
+        self.hostInterfaces = hostInterfaces
         self.formerCarriers = formerCarriers
         self.isReceiving = isReceiving
         self.isSocketElsewhere = isSocketElsewhere

@@ -63,7 +63,12 @@ struct ConfigurationCommand: ParsableCommand {
                 configuration = try self.options.configuration(at: self.file)
                 if self.strict, let error = ConfigurationError(configuration.warnings) { throw error }
             } catch {
-                guard self.options.json else { throw error }
+                guard self.options.json else {
+                    if error.diagnostics.allSatisfy({ $0.severity == .warning }) {
+                        ToolContext.current.say("with --strict, warnings are errors")
+                    }
+                    throw error
+                }
                 let origin = error.diagnostics.first?.origin ?? self.file ?? ""
                 try self.options.write(.configurationCheck(origin: origin, error: error)) { _ in "" }
                 return .badConfiguration
@@ -90,7 +95,7 @@ struct ConfigurationCommand: ParsableCommand {
 
         /// What is said of backends that a plain question leaves out.
         private static func remark(on names: [String]) -> String {
-            "status, explain and wait ask these only with --probe, or 'netpath run' where it runs: "
+            "status, explain and wait ask these only with --probe, or through 'netpath run': "
                 + names.joined(separator: ", ").safe + "\n"
         }
     }

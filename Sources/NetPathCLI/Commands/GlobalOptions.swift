@@ -6,6 +6,23 @@ import NetPath
 import NetPathConfiguration
 import NetPathSystem
 
+/// Values of the configuration that the command line replaces.
+// A group of its own: what stands on the command line reaches a command only in groups that `netpath` has, too.
+struct SettingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Replace a value of the configuration, for example backends.netlink.mode=off; may be repeated.",
+            discussion: """
+                An entry of a list is named by its name or its number from 0. $NETPATH_SET holds such values too, with \
+                ';' between them; the command line wins.
+                """,
+            valueName: "path=value"
+        )
+    )
+    var overrides: [String] = []
+}
+
 /// The options of every command.
 struct GlobalOptions: ParsableArguments {
     @Option(
@@ -22,18 +39,8 @@ struct GlobalOptions: ParsableArguments {
     )
     var configurationPath: String?
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp(
-            "Replace a value of the configuration, for example backends.netlink.mode=off; may be repeated.",
-            discussion: """
-                An entry of a list is named by its name or its number from 0. $NETPATH_SET holds such values too, with \
-                ';' between them; the command line wins.
-                """,
-            valueName: "path=value"
-        )
-    )
-    var overrides: [String] = []
+    @OptionGroup
+    var settings: SettingOptions
 
     @OptionGroup
     var output: OutputOptions
@@ -49,7 +56,7 @@ struct GlobalOptions: ParsableArguments {
     /// - Returns: The configuration; nothing is started.
     /// - Throws: `ConfigurationError`.
     func configuration(at path: String? = nil) throws(ConfigurationError) -> LoadedConfiguration {
-        try ToolContext.current.configuration(at: path ?? self.configurationPath, overrides: self.overrides)
+        try ToolContext.current.configuration(at: path ?? self.configurationPath, overrides: self.settings.overrides)
     }
 
     /// Reads the configuration of backends that are about to run; where this program cannot run one, becomes the one

@@ -46,7 +46,7 @@ struct HistoryCommand: ToolCommand {
             guard let moment = MomentText.parse(at, now: now) else {
                 throw ToolFailure(
                     .usage,
-                    "'\(at.safe)' is no time: write 03:12, \"2026-11-23 03:12\" or 2026-11-23T03:12:00Z"
+                    "'\(at.safe)' is not a time: write 03:12, \"2026-11-23 03:12\" or 2026-11-23T03:12:00Z"
                 )
             }
             return try self.explain(moment)
@@ -59,15 +59,15 @@ struct HistoryCommand: ToolCommand {
 
     private func explain(_ moment: WallTime) throws -> ToolStatus {
         if self.source.isLive, moment.nanoseconds > ClockReading.now().wall.nanoseconds {
-            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text), which is still to come")
+            throw ToolFailure(.unavailable, "\(moment.local.text) is in the future")
         }
         guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
-            throw ToolFailure(.unavailable, "nothing is recorded of \(moment.local.text) and before")
+            throw ToolFailure(.unavailable, "the recording begins after \(moment.local.text)")
         }
         let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
         let isPast = found.isEnd && !self.source.isBeingWritten
         if let missing = found.missing ?? (isPast ? "the recording ends at \(last)" : nil) {
-            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text): \(missing)")
+            throw ToolFailure(.unavailable, "\(moment.local.text) was not recorded: \(missing)")
         }
         let replay = found.replay
         // Ages are those of the moment, however long before it something happened last.

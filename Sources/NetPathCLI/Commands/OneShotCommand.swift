@@ -122,7 +122,7 @@ struct OneShotCommand: Sendable {
             if snapshot.report.isSilent {
                 snapshot.report.error = "said nothing within \(limit)"
             } else if snapshot.isStillProbing {
-                snapshot.report.limitations.append("an answer to its probes, which did not end within \(limit)")
+                snapshot.report.limitations.append("its probes did not end within \(limit)")
             }
             return snapshot
         }
@@ -141,7 +141,7 @@ struct OneShotCommand: Sendable {
             if report.isSilent {
                 context.note("\(context.name): \(report.name.safe) \(report.error?.safe ?? "is silent")")
             } else if snapshot.isStillProbing, let limitation = report.limitations.last {
-                context.note("\(context.name): \(report.name.safe) is done without \(limitation)")
+                context.note("\(context.name): \(report.name.safe): \(limitation)")
             }
         }
     }

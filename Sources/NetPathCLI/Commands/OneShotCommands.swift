@@ -122,7 +122,10 @@ struct BackendsCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "backends",
         abstract: "List the types of backends, and how the configured ones are doing.",
-        discussion: "The exit status is 0 whatever they report; that of 'status' tells the path."
+        discussion: """
+            Starts all that are configured, probes and plugins too, which may send packets. The exit status is 0 whatever \
+            they report; that of 'status' tells the path.
+            """
     )
 
     @OptionGroup

@@ -72,7 +72,12 @@ struct ReachCommand: ToolCommand {
         let isStopped = self.settle(host, coordinator, on: loop)
         if self.watch { return isStopped ? .satisfied : try self.follow(host, target, on: loop) }
 
-        var snapshot = HostSnapshot(target, host.ask(), at: .now())
+        var status = host.ask()
+        if status.reason.code == .resolving, case .name(let name) = target.host {
+            let message = "\(name) was not looked up within \(DurationText.format(self.timeout.timeout.duration))"
+            status = .unknown(PathReason(.resolving, message))
+        }
+        var snapshot = HostSnapshot(target, status, at: .now())
         if self.connect, let port = target.port {
             snapshot.connection = try Self.connect(to: target, port: port, limit: self.timeout.timeout.duration)
         }

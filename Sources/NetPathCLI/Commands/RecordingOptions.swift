@@ -87,7 +87,7 @@ extension GlobalOptions {
     /// - Throws: `ConfigurationError`.
     func recordingFolder() throws -> String? {
         do { return try self.configuration().record.folder } catch {
-            guard self.configurationPath == nil, self.overrides.isEmpty else { throw error }
+            guard self.configurationPath == nil, self.settings.overrides.isEmpty else { throw error }
             return nil
         }
     }

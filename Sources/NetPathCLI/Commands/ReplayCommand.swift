@@ -13,8 +13,9 @@ struct ReplayCommand: ToolCommand {
         abstract: "Run a recording through the coordinator again.",
         discussion: """
             Writes each path with the time at which it was published, as 'watch' did. With --set it shows what would have \
-            been published with other settings, such as merge.policy=any, from the same evidence. The exit status is 0; 1 \
-            when the paths differ from those recorded, which is a bug in netpath.
+            been published with other settings than those recorded, such as merge.policy=any, from the same evidence; \
+            $NETPATH_SET does not count. The exit status is 0; 1 when the paths differ from those recorded, which is a bug \
+            in netpath.
             """
     )
 
@@ -38,11 +39,8 @@ struct ReplayCommand: ToolCommand {
     @Flag(help: "Show the next path when Enter is pressed.")
     var step = false
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp("Replace a value of the recorded configuration; may be repeated.", valueName: "path=value")
-    )
-    var overrides: [String] = []
+    @OptionGroup
+    var settings: SettingOptions
 
     @OptionGroup(title: "Output options")
     var output: OutputOptions
@@ -54,7 +52,7 @@ struct ReplayCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let recording = try Recording(self.path)
-        var player = RecordingPlayer(overrides: self.overrides, registry: ToolContext.current.registry)
+        var player = RecordingPlayer(overrides: self.settings.overrides, registry: ToolContext.current.registry)
         let pace = try ReplayPace(speed: self.speed, waitsForKey: self.step)
         let context = ToolContext.current
         let format: WatchFormat = self.output.json ? .json : context.isTerminal ? .log(self.output.style) : .lines

@@ -8,6 +8,7 @@ import NetPathExplanation
 import NetPathRecording
 import NetPathSystem
 import Reachability
+import Synchronization
 
 /// `netpath wait`.
 struct WaitCommand: ToolCommand {
@@ -110,7 +111,7 @@ struct WaitCommand: ToolCommand {
             throw ValidationError("a path has one status at a time: add --any")
         }
         if self.service, !self.host.isEmpty || self.failFast || self.probe.probe {
-            throw ValidationError("--service tells of the path alone: leave out --host, --fail-fast and --probe")
+            throw ValidationError("--service reports the path alone: leave out --host, --fail-fast and --probe")
         }
     }
 
@@ -126,7 +127,7 @@ struct WaitCommand: ToolCommand {
 
     private static func pattern(_ text: String) throws -> GlobPattern {
         guard let pattern = GlobPattern(text) else {
-            throw ValidationError("'\(text.safe)' is no pattern of names: it is empty, or a '[' lacks its ']'")
+            throw ValidationError("'\(text.safe)' is not a pattern of names: it is empty, or a '[' lacks its ']'")
         }
         return pattern
     }
@@ -169,11 +170,22 @@ struct WaitCommand: ToolCommand {
         let line = self.quiet ? nil : ProgressLine(environment: context.environment)
         let session = WaitSession(self.terms, policy: EvaluationPolicy(), loop: loop, isShown: line != nil)
         let places = ServiceFolders.places(of: context.environment)
-        let isFollowing = ServiceFollower.start(places) { _ in
+        session.take { $0.silence = "no service answers at \(places.map(\.socket).joined(separator: ", "))" }
+        let isNoted = Atomic(self.quiet)
+        let isFollowing = ServiceFollower.start(places) { document in
             guard let answer = ServiceFollower.ask(.snapshot, of: places),
                 let snapshot = try? CodedLine.value(ServiceSnapshot.self, from: answer).status
-            else { return }
-            session.take { $0.path = snapshot.path }
+            else {
+                // Of a service that has ended; one that answers no more questions may still say more.
+                let isStale = (try? JSONReader.read(document[...]))?["stale"] == .bool(true)
+                if isStale { session.take { $0.path?.isStale = true } }
+                return
+            }
+            if !isNoted.exchange(true, ordering: .relaxed) {
+                line?.clear()
+                context.noteNamespace(of: snapshot.via.first)
+            }
+            session.take { ($0.path, $0.silence) = (snapshot.path, "no backend of the service has a verdict yet") }
         }
         guard isFollowing else { throw SystemError.last("cannot start a thread") }
         let outcome = session.run(showing: line) { _ in }
@@ -288,7 +300,9 @@ struct WaitCommand: ToolCommand {
             takenAt: now,
             via: self.options.json ? Provenance.via : []
         )
-        if case .hopeless = outcome { report.remedies = machine.view.remedies(at: now.monotonic) }
+        if case .hopeless = outcome {
+            report.remedies = machine.view.remedies(for: machine.terms.conditions, at: now.monotonic)
+        }
         if self.options.json {
             try ToolContext.current.write(report.document.line + "\n")
         } else if outcome == .met {
@@ -311,7 +325,11 @@ extension LoadedConfiguration {
 
 extension WaitView {
     /// What would help, by the evidence of the first backend that sees interfaces.
-    fileprivate func remedies(at now: MonotonicTime) -> [String] {
-        self.witness?.explanation(self.policy, now: now)?.remedies ?? []
+    fileprivate func remedies(for conditions: WaitConditions, at now: MonotonicTime) -> [String] {
+        // What helps the others does not help an interface that is not there.
+        let seen = self.interfaces(at: now) ?? []
+        let concernsAny = { (condition: WaitCondition) in seen.contains { condition.concerns($0.name, $0.type) } }
+        guard seen.isEmpty || conditions.list.allSatisfy(concernsAny) else { return [] }
+        return self.witness?.explanation(self.policy, now: now)?.remedies ?? []
     }
 }

@@ -53,7 +53,7 @@ extension Comparison.Column {
             backend: name,
             against: name,
             facts: [.status],
-            summary: "\(name): its evidence comes to \(self.says(.status)); it states "
+            summary: "\(name): by its evidence \(self.says(.status)); it states "
                 + "\(conclusion.status.rawValue), \(conclusion.reason.message)",
             explanations: ["\(name) states one thing and shows another: the evidence decides"]
         )
@@ -122,12 +122,11 @@ extension Comparison.Column {
                     + "some routes that reject look like none"
             )
             reasons.append(
-                "\(column.report.name) is told nothing by the kernel and looks every so often: what happens in between shows "
-                    + "at its next look"
+                "\(column.report.name) gets no events and looks at intervals: what happens in between shows at its next look"
             )
         }
         for column in pair where !column.report.limitations.isEmpty {
-            reasons.append("\(column.report.name) lacks: \(column.report.limitations.joined(separator: "; "))")
+            reasons.append("\(column.report.name) is limited: \(column.report.limitations.joined(separator: "; "))")
         }
         if self.sight == other.sight, reasons.isEmpty {
             reasons.append("both see the same things, so one has missed an event or is still reading")
@@ -138,7 +137,7 @@ extension Comparison.Column {
     private var statementExplanation: String {
         let name = self.report.name
         guard let host = self.conclusion?.host else {
-            return "\(name) states its conclusion and shows no evidence: what it is built on only \(name) can tell"
+            return "\(name) states its conclusion and shows no evidence: only \(name) knows what it is based on"
         }
         return "\(name) passes on what \(host) states of its own path, which is not that of this machine"
     }

@@ -16,10 +16,11 @@ extension Comparison {
             }
             return ("DIFFERENT", .bad, statuses.joined(separator: "; "))
         }
-        let who = speakers.count == 1 ? "only \(first.report.name) has a verdict" : "\(speakers.count) backends"
+        let isAlone = speakers.count == 1
+        let who = isAlone ? "only \(first.report.name) has a verdict" : "\(speakers.count) backends"
         let speaker = verdict.isStated ? "stated by \(first.report.name), " : ""
         let sentence = "\(verdict.status.rawValue), \(verdict.reason.message) (\(speaker)\(who))"
-        return ("AGREED", verdict.status.emphasis, sentence)
+        return (isAlone ? "NOT COMPARED" : "AGREED", verdict.status.emphasis, sentence)
     }
 
     /// What stands below the headline: the backends side by side, where they differ, and why some have no verdict.

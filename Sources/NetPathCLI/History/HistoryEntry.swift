@@ -68,12 +68,19 @@ struct HistoryEntry {
         guard !self.passing.isEmpty else { return nil }
         var names: [String] = []
         for path in self.passing {
-            let name = "\(path.status.rawValue) (\(path.reason.code.rawValue))"
+            let name = Self.name(of: path)
             if names.last != name { names.append(name) }
         }
+        // The entry itself says what it came to.
+        if case .path(let path) = self.content, names.last == Self.name(of: path) { names.removeLast() }
+        guard !names.isEmpty else { return nil }
         // Few enough to be read on a line.
         let shown = names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
         return "within \(self.passage.spoken), by way of \(shown)"
+    }
+
+    private static func name(of path: RecordedPath) -> String {
+        "\(path.status.rawValue) (\(path.reason.code.rawValue))"
     }
 }
 

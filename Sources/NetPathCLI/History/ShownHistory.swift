@@ -60,12 +60,12 @@ struct ShownHistory: Sendable {
         let span = "since \(self.begin.local.text)"
         guard availability.known > .zero else { return "nothing is recorded \(span)" }
         let down = availability.down
-        let unknown = availability.unknown > .zero ? "; nothing is known of \(availability.unknown.spoken)" : ""
+        let unknown = availability.unknown > .zero ? "; \(availability.unknown.spoken) were not recorded" : ""
         switch down.count {
         case 0: return "there was a path all the time \(span)\(unknown)"
-        case 1: return "of the time \(span) there was a path; once there was none, for \(down.total.spoken)\(unknown)"
+        case 1: return "of the time \(span) there was a path; it was lost once, for \(down.total.spoken)\(unknown)"
         default:
-            return "of the time \(span) there was a path; \(down.count) times there was none, for \(down.total.spoken) "
+            return "of the time \(span) there was a path; it was lost \(down.count) times, for \(down.total.spoken) "
                 + "in all, the longest \(down.longest.spoken)\(unknown)"
         }
     }

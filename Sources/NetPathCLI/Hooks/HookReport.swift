@@ -133,7 +133,12 @@ extension HookRun {
     var level: LogLevel { self.outcome.isGood || self.outcome == .stopped ? .info : .error }
 
     /// The end of the run, for the operator.
-    func message(of hook: Hook) -> String { "hook '\(hook.name)': \(self.text)" }
+    func message(of hook: Hook) -> String { "\(hook.title): \(self.text)" }
+}
+
+extension Hook {
+    /// What messages call it: its name in the file, or the option that a command was typed after.
+    var title: String { self.isTyped ? "--\(self.name)" : "hook '\(self.name)'" }
 }
 
 extension HookReport {

@@ -173,7 +173,7 @@ final class HookRunner: Sendable {
             case .log(let level, let text): self.log(level, text)
             case .start(let number, let run):
                 if !BackgroundThread.start({ self.execute(number, run) }) {
-                    self.finish(number, .notStarted("the system grants no thread"), droppedBytes: 0)
+                    self.finish(number, .notStarted("no thread can be started"), droppedBytes: 0)
                 }
             }
         }
@@ -183,7 +183,7 @@ final class HookRunner: Sendable {
         let hook = state.entries[index].hook
         return actions.flatMap { action -> [Effect] in
             switch action {
-            case .log(let level, let text): return [.log(level, "hook '\(hook.name)': \(text)")]
+            case .log(let level, let text): return [.log(level, "\(hook.title): \(text)")]
             case .terminate:
                 if let run = state.entries[index].run { state.runs[run]?.control.post { $0.end = .timedOut } }
                 return []
@@ -222,7 +222,7 @@ final class HookRunner: Sendable {
             environment: self.environment,
             control: run.control
         ) { level, text in
-            self.log(level, "hook '\(run.hook.name)': \(text)")
+            self.log(level, "\(run.hook.title): \(text)")
         }
         let outcome = process.run()
         self.finish(number, outcome, droppedBytes: process.droppedBytes)

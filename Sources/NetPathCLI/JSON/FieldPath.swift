@@ -16,7 +16,13 @@ struct FieldPath: Hashable, Sendable {
     /// - Parameter text: The name as it was typed.
     /// - Throws: ``FieldPathError``.
     init(parsing text: String) throws(FieldPathError) {
-        self.components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        // `interfaces[0].name`, as messages write it, is `interfaces.0.name`.
+        self.components = text.split(separator: ".", omittingEmptySubsequences: false).flatMap { step in
+            guard step.last == "]", let bracket = step.firstIndex(of: "["),
+                case let position = step[bracket...].dropFirst().dropLast(), Int(position) != nil
+            else { return [String(step)] }
+            return [String(step[..<bracket]), String(position)]
+        }
         var place = Self.document
         var prefix = ""
         for component in self.components {

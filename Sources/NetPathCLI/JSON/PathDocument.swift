@@ -53,7 +53,7 @@ extension StatusSnapshot {
             sink.member("statedBy", path?.statedBy)
             sink.member("stale", path?.isStale ?? false)
             sink.member("interfaces", path?.interfaces ?? []) { $0.interface($1) }
-            sink.member("carriedBy", path?.underlyingIndex)
+            sink.member("carriedBy", path?.carriedByIndex)
             sink.member("gateways", path?.gateways ?? []) { $0.gateway($1) }
             sink.member("dnsServers", path?.dnsServers) { $0.string($1.description) }
             sink.member("nameServers", path?.dnsServers) { $0.nameServer($1) }

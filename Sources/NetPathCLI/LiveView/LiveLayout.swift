@@ -49,7 +49,7 @@ extension NetworkPath {
             ("IPv4", self.familyText(self.supportsIPv4)), ("IPv6", self.familyText(self.supportsIPv6)),
             ("DNS", self.dnsText), ("internet", self.internetText),
         ]
-        if let carrier = self.underlyingIndex { facts.insert(("carried by", self.name(of: carrier)), at: 0) }
+        if let carrier = self.carriedByIndex { facts.insert(("carried by", self.name(of: carrier)), at: 0) }
         if self.isExpensive { facts.insert(("cost", "expensive"), at: 0) }
         if self.isConstrained { facts.insert(("traffic", "constrained"), at: 0) }
         var line = LiveLine()

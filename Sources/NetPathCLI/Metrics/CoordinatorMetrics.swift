@@ -121,7 +121,7 @@ extension MetricsText {
         )
         self.counter(
             "netpath_status_seconds",
-            "How long the status was which one.",
+            "Time spent in each status.",
             PathStatus.allCases.map { .init(tally.time(in: $0, at: now).seconds, ["status": $0.rawValue]) }
         )
         let usual = Dictionary(PathReason.Code.withoutPath.map { ($0, Duration.zero) }) { first, _ in first }

@@ -9,7 +9,7 @@ import NetPathSystem
 package struct NewPluginCommand: ToolCommand {
     package static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Write a new backend that builds and passes its tests, to begin with.",
+        abstract: "Write a backend to start from, which builds and passes its tests.",
         discussion: """
             It is written into a folder of the name given, which must not exist. In Swift it is a package with a backend, \
             its options, a program and its tests; otherwise a program, a configuration that runs it, and its test.
@@ -51,7 +51,7 @@ package struct NewPluginCommand: ToolCommand {
 
     package func validate() throws {
         guard PluginName(self.name) != nil else {
-            throw ValidationError("'\(self.name)' is no name: a letter, then letters, digits and hyphens")
+            throw ValidationError("'\(self.name)' is not a name: a letter, then letters, digits and hyphens")
         }
         switch (self.chosen, self.netpath) {
         case (.swift, nil):
@@ -150,7 +150,7 @@ extension PluginName {
     func obstacle(to language: NewPluginCommand.Language, types: [String]) -> String? {
         if types.contains(self.type) {
             return
-                "'\(self.text)' is a backend that there is (type \(self.type)); call it otherwise, such as my-\(self.text)"
+                "'\(self.text)' is an existing backend (type \(self.type)); choose another name, such as my-\(self.text)"
         }
         guard language == .swift else { return nil }
         // The modules that a package of the name would have. Disks may not tell upper from lower case.
@@ -161,7 +161,7 @@ extension PluginName {
             else { continue }
             return """
                 '\(self.text)' cannot be the name of a package: its module \(module) is \
-                \(isOfSwift ? "Swift" : "netpath")'s own; call it otherwise, such as my-\(self.text)
+                \(isOfSwift ? "Swift" : "netpath")'s own; choose another name, such as my-\(self.text)
                 """
         }
         return nil

@@ -70,13 +70,13 @@ package struct CheckPluginCommand: PluginCommand {
     )
     package var once = false
 
-    @Option(help: ArgumentHelp("Start and end it this often in the search for leaks.", valueName: "number"))
+    @Option(help: ArgumentHelp("Start and end it this many times to find leaks.", valueName: "number"))
     package var cycles = 100
 
     @Option(
         help: ArgumentHelp(
             "Leave this rule out; may be repeated.",
-            discussion: "For example leaks, which takes longest.",
+            discussion: "For example leaks, which takes longest; a wrong name lists all.",
             valueName: "rule"
         )
     )

@@ -46,6 +46,9 @@ struct HostSnapshot: Hashable, Sendable {
             screen.row("TCP connection", [connection.sentence])
         } else {
             screen.title(self.status.name.uppercased(), self.status.emphasis, self.sentence)
+            if let port = self.target.port, self.status.isReachable {
+                screen.row("Port \(port)", ["not tried: --connect makes a TCP connection"])
+            }
         }
         return screen.text
     }
@@ -80,9 +83,9 @@ extension ProbeOutcome {
         return switch self.result {
         case .connected: "made\(time)"
         case .refused: "refused\(time): the host answers, and no program listens on the port"
-        case .unreachable: "the network answers that it cannot deliver"
+        case .unreachable: "there is no way to the host"
         case .timedOut: "nothing came back in time"
-        case .notResolved: "the name has no address"
+        case .notResolved: "the name cannot be looked up"
         case .portal, .impersonated: "another server answered"
         case .expected, .unexpected: "answered\(time)"
         }

@@ -68,13 +68,13 @@ struct Report {
         for section in self.sections { screen.row(section.name, [Self.size(section.text.utf8.count)]) }
         screen.heading("Masked")
         guard let masking else {
-            screen.paragraph("Nothing: it holds addresses, names and whatever else there is as they are.")
+            screen.paragraph("Nothing: it shows addresses, names and everything else as they are.")
             return screen.text
         }
         let counts = masking.counts
         let named = Masking.Kind.allCases.filter { counts[$0, default: 0] > 0 }
         for kind in named { screen.paragraph("\(kind.rawValue): \(counts[kind, default: 0])", bullet: "- ") }
-        if named.isEmpty { screen.paragraph("Nothing was found that is private.") }
+        if named.isEmpty { screen.paragraph("Nothing private was found.") }
         screen.paragraph("Names of interfaces, drivers and backends stay. Read the file before you send it.")
         return screen.text
     }

@@ -10,8 +10,7 @@ package struct NamedRequests: ParsableArguments {
     @Argument(help: "The identifiers.")
     var ids: [String] = []
 
-    @OptionGroup var file: QueueFileOption
-    @OptionGroup(title: "Global options") var options: RequestOptions
+    @OptionGroup var common: CommonRequestOptions
 
     package init() {}
 }
@@ -24,8 +23,7 @@ package protocol NamingCommand: RequestCommand {
 
 extension NamingCommand {
     package var ids: [String] { self.requests.ids }
-    package var file: QueueFileOption { self.requests.file }
-    package var options: RequestOptions { self.requests.options }
+    package var common: CommonRequestOptions { self.requests.common }
 }
 
 extension QueueCommands {
@@ -33,7 +31,7 @@ extension QueueCommands {
     package struct Retry: NamingCommand {
         package static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Retry requests now that wait for their time, are held or were given up.",
+            abstract: "Retry now the requests that wait, are held or were given up.",
             discussion: """
                 The named requests go now, and the rest waits on; of a request that was held or given up, the attempts \
                 are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
@@ -61,7 +59,7 @@ extension QueueCommands {
         package init() {}
 
         package func validate() throws {
-            if self.all, !self.ids.isEmpty { throw ValidationError("--all leaves no identifiers to name") }
+            if self.all, !self.ids.isEmpty { throw ValidationError("--all takes no identifiers") }
             if self.ids.isEmpty, !self.headers.isEmpty {
                 throw ValidationError("-H needs the identifiers of those that get the header")
             }
@@ -81,7 +79,7 @@ extension QueueCommands {
         package var all = false
 
         @Option(help: ArgumentHelp("The requests that were sent with this --key.", valueName: "key"))
-        package var lane: String?
+        package var key: String?
 
         @Option(help: ArgumentHelp("The requests that were sent with this --type.", valueName: "type"))
         package var type: String?
@@ -91,8 +89,8 @@ extension QueueCommands {
         package init() {}
 
         package func validate() throws {
-            let named = [!self.ids.isEmpty, self.all, self.lane != nil, self.type != nil].count { $0 }
-            if named != 1 { throw ValidationError("Name identifiers, or one of --all, --lane and --type") }
+            let named = [!self.ids.isEmpty, self.all, self.key != nil, self.type != nil].count { $0 }
+            if named != 1 { throw ValidationError("Name identifiers, or one of --all, --key and --type") }
         }
     }
 
@@ -106,8 +104,7 @@ extension QueueCommands {
         @Flag(help: "Confirm; nothing is deleted without it.")
         package var yes = false
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
 
@@ -123,8 +120,7 @@ extension QueueCommands {
             abstract: "Send nothing more until 'resume', whichever program sends; new requests are kept."
         )
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
     }
@@ -136,8 +132,7 @@ extension QueueCommands {
             abstract: "Send again after 'pause'."
         )
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
     }
@@ -146,14 +141,13 @@ extension QueueCommands {
     package struct Dead: ParsableCommand {
         package static let configuration = CommandConfiguration(
             commandName: "dead",
-            abstract: "Look after the requests that were given up.",
+            abstract: "Manage the requests that were given up.",
             subcommands: [List.self, Requeue.self, Purge.self],
             defaultSubcommand: List.self
         )
 
         // Here too, so that they may stand before the subcommand.
-        @OptionGroup var file: QueueFileOption
-        @OptionGroup(title: "Global options") var options: RequestOptions
+        @OptionGroup var common: CommonRequestOptions
 
         package init() {}
 
@@ -165,8 +159,7 @@ extension QueueCommands {
             )
 
             @OptionGroup package var secrets: SecretsOption
-            @OptionGroup package var file: QueueFileOption
-            @OptionGroup(title: "Global options") package var options: RequestOptions
+            @OptionGroup package var common: CommonRequestOptions
 
             package init() {}
         }
@@ -202,15 +195,14 @@ extension QueueCommands {
     package struct Responses: ParsableCommand {
         package static let configuration = CommandConfiguration(
             commandName: "responses",
-            abstract: "Look after the responses that are kept: of 'send --wait', or of a program that asked for it.",
+            abstract: "Manage the responses that are kept: of 'send --wait', or of a program that asked for it.",
             discussion: "They take room in the queue until the program that asked removes them, or for a day.",
             subcommands: [List.self, Purge.self],
             defaultSubcommand: List.self
         )
 
         // Here too, so that they may stand before the subcommand.
-        @OptionGroup var file: QueueFileOption
-        @OptionGroup(title: "Global options") var options: RequestOptions
+        @OptionGroup var common: CommonRequestOptions
 
         package init() {}
 
@@ -222,8 +214,7 @@ extension QueueCommands {
             )
 
             @OptionGroup package var secrets: SecretsOption
-            @OptionGroup package var file: QueueFileOption
-            @OptionGroup(title: "Global options") package var options: RequestOptions
+            @OptionGroup package var common: CommonRequestOptions
 
             package init() {}
         }
@@ -253,8 +244,7 @@ extension QueueCommands {
                 """
         )
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
     }

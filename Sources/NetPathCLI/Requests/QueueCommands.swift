@@ -15,7 +15,7 @@ package struct QueueCommands: ParsableCommand {
 
     private static let shown = CommandConfiguration(
         commandName: "queue",
-        abstract: "Look after the requests that wait to be sent.",
+        abstract: "Manage the requests that wait to be sent.",
         subcommands: [
             List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self, Pause.self,
             Resume.self, Reset.self, Repair.self,
@@ -24,8 +24,7 @@ package struct QueueCommands: ParsableCommand {
     )
 
     // Here too, so that they may stand before the subcommand.
-    @OptionGroup var file: QueueFileOption
-    @OptionGroup(title: "Global options") var options: RequestOptions
+    @OptionGroup var common: CommonRequestOptions
 
     package init() {}
 
@@ -40,8 +39,7 @@ package struct QueueCommands: ParsableCommand {
         package var limit: Int?
 
         @OptionGroup package var secrets: SecretsOption
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
 
@@ -62,8 +60,7 @@ package struct QueueCommands: ParsableCommand {
         package var id: String
 
         @OptionGroup package var secrets: SecretsOption
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
     }
@@ -84,8 +81,7 @@ package struct QueueCommands: ParsableCommand {
         )
         package var textfile: String?
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
     }
@@ -127,8 +123,7 @@ package struct QueueCommands: ParsableCommand {
         package var grace: TimeLimit?
 
         @OptionGroup package var trust: TrustOptions
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var common: CommonRequestOptions
 
         package init() {}
 

@@ -10,16 +10,25 @@ import NetPathConfiguration
 /// `netpath` knows only what such a command is called and takes, for its help, its manual and its completions. It links
 /// neither SQLite nor libcurl nor Foundation, and executes the other program.
 package protocol RequestCommand: ToolCommand {
-    /// Where the queue is.
-    var file: QueueFileOption { get }
-    /// How to answer.
-    var options: RequestOptions { get }
+    /// Where the queue is, and how to answer.
+    var common: CommonRequestOptions { get }
 }
 
 extension RequestCommand {
+    package var file: QueueFileOption { self.common.file }
+    package var options: RequestOptions { self.common.options }
+
     package func execute() throws -> ToolStatus {
         try ToolContext.current.requests(self)
     }
+}
+
+/// What every command about requests takes.
+package struct CommonRequestOptions: ParsableArguments {
+    @OptionGroup var file: QueueFileOption
+    @OptionGroup(title: "Global options") var options: RequestOptions
+
+    package init() {}
 }
 
 /// Where the requests are kept.

@@ -30,7 +30,7 @@ package struct SendCommand: RequestCommand {
     package enum Link: String, CaseIterable, ExpressibleByArgument, Sendable {
         case wifi
         case cellular
-        case ethernet
+        case wired
     }
 
     package static var configuration: CommandConfiguration {
@@ -106,7 +106,7 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("A name for the kind of request, for 'queue cancel --type'.", valueName: "type"))
     package var type: String?
 
-    @Option(help: ArgumentHelp("Send requests with the same key strictly in order.", valueName: "key"))
+    @Option(help: ArgumentHelp("Send the requests of this lane strictly in order.", valueName: "key"))
     package var key: String?
 
     @Option(help: "What to do with the requests behind one of the same --key that failed for good.")
@@ -207,10 +207,7 @@ package struct SendCommand: RequestCommand {
     package var url: String
 
     @OptionGroup
-    package var file: QueueFileOption
-
-    @OptionGroup(title: "Global options")
-    package var options: RequestOptions
+    package var common: CommonRequestOptions
 
     package init() {}
 
@@ -230,7 +227,7 @@ package struct SendCommand: RequestCommand {
             if self.secrets.showSecrets { throw ValidationError("--show-secrets is for what --wait --json shows") }
         }
         if let limit = self.expiresIn, limit.duration <= .zero {
-            throw ValidationError("--expires-in must be longer than nothing: the request would never be sent")
+            throw ValidationError("--expires-in must be more than 0: the request would never be sent")
         }
         let inputs = self.data.count { SendCommand.isStandardInput($0) }
         if inputs > 1 { throw ValidationError("-d - reads standard input, which can be read only once") }
@@ -241,6 +238,9 @@ package struct SendCommand: RequestCommand {
         }
         for text in self.expectStatus where Self.statuses(text) == nil {
             throw ValidationError("--expect-status takes a status or a range, such as 200-204, found '\(text.safe)'")
+        }
+        for text in self.expectHeader where text.isEmpty || text.hasPrefix(":") {
+            throw ValidationError("--expect-header takes a name, or 'Name: value', found '\(text.safe)'")
         }
         try Self.validate(headers: self.headers)
     }

@@ -69,7 +69,7 @@ package struct ServeCommand: ToolCommand {
                 if let address = ServeAddress(text) { return address }
                 throw ToolFailure(
                     .usage,
-                    "'\(text.safe)' is no address: write 127.0.0.1:6387, [::1]:6387 or the absolute path of a socket"
+                    "'\(text.safe)' is not an address: write 127.0.0.1:6387, [::1]:6387 or the absolute path of a socket"
                 )
             }
         }

@@ -85,7 +85,9 @@ package final class ServeSession: Sendable {
     ///   - withMessages: Whether the sentences of reasons are told, besides their codes.
     /// - Returns: A line of JSON.
     package func history(hours: Int, withMessages: Bool) -> [UInt8]? {
-        ToolContext.$current.withValue(self.context) {
+        // The periods of a day take many times what is sent of them.
+        defer { Shortage.returnMemory() }
+        return ToolContext.$current.withValue(self.context) {
             let now = ClockReading.now().wall
             let begin = WallTime(nanoseconds: now.nanoseconds - Int64(hours) * 3_600_000_000_000)
             let shown = try? self.source.history(

@@ -66,7 +66,7 @@ final class Service {
         let lastGood = LastGoodConfiguration(in: folders)
         let keep = { @Sendable (configuration: LoadedConfiguration) in
             do throws(SystemError) { try lastGood.keep(configuration) } catch {
-                log.write(.warning, "\(error); a start with a configuration that is refused takes the one before it")
+                log.write(.warning, "\(error); a start with a refused configuration uses the previous one")
             }
         }
         if refusal == nil { keep(configuration) }
@@ -114,7 +114,7 @@ final class Service {
                 context.tell(path.headline, of: path.status)
                 announcement.tell(headline: path.headline)
             }
-            if socket.isWatched { socket.publish(snapshot.jsonLine) }
+            if socket.isWatched { socket.publish(snapshot.jsonLine, sequence: path.sequence) }
         }
         self.coordinator.start()
         defer { self.stop() }

@@ -21,7 +21,9 @@ struct ServiceAnswers: Sendable {
     /// Answers a question.
     func answer(_ request: ServiceRequest, for peer: ServiceSocket.Peer) -> ServiceAnswer {
         switch request {
-        case .status, .watch: return .whole(self.snapshot.jsonLine)
+        case .status, .watch:
+            let snapshot = self.snapshot
+            return .path(snapshot.jsonLine, sequence: snapshot.path?.sequence ?? 0, watches: request == .watch)
         case .snapshot:
             // First: a path that is of a newer configuration than the key is asked for again, one of an older is believed.
             let key = self.follower.serviceKey
@@ -66,11 +68,10 @@ struct ServiceAnswers: Sendable {
     ///
     /// What reasons say, with the addresses in it, is for those who may read the files.
     private func history(since: Int64, for peer: ServiceSocket.Peer) -> ServicePages {
-        let (begin, isOutOfRange) = since.multipliedReportingOverflow(by: 1_000_000_000)
-        return ServicePages { [recorder, recording] in
+        ServicePages { [recorder, recording] in
             recorder?.flush()
             let lines = recording.flatMap { try? Recording($0) }
-                .flatMap { try? $0.pathLines(since: isOutOfRange ? 0 : begin, withMessages: peer.isTrusted) }
+                .flatMap { try? $0.pathLines(since: since * 1_000_000_000, withMessages: peer.isTrusted) }
             return ([], lines.map(ServicePages.init))
         }
     }

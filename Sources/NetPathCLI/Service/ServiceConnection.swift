@@ -30,7 +30,7 @@ struct ServiceConnection: Sendable {
     private var input: [UInt8] = []
     private var isHalfClosed = false
     private var work = Work.none
-    private var shownVersion: UInt64 = 0
+    private var shownSequence: UInt64 = 0
 
     init(_ peer: ServiceSocket.Peer, _ limits: ServiceLimits, now: MonotonicTime) {
         self.peer = peer
@@ -73,10 +73,11 @@ struct ServiceConnection: Sendable {
 
     // MARK: Answers
 
-    /// Shows it from now on what is newer than a state.
-    mutating func watch(since version: UInt64) {
-        self.watches = true
-        self.shownVersion = version
+    /// Has the newest path written, after which none with its number or a lower one is shown.
+    mutating func send(path line: [UInt8], sequence: UInt64, watches: Bool, now: MonotonicTime) {
+        self.watches = self.watches || watches
+        self.shownSequence = max(self.shownSequence, sequence)
+        self.send(line, now: now)
     }
 
     /// Has something written.
@@ -104,10 +105,10 @@ struct ServiceConnection: Sendable {
         self.send(page, now: now)
     }
 
-    /// Shows the newest state, where it is a newer one and nothing else waits.
-    mutating func show(_ line: [UInt8], version: UInt64, now: MonotonicTime) {
-        guard self.watches, self.isFree, version > self.shownVersion else { return }
-        self.shownVersion = version
+    /// Shows the newest path, where it is a newer one and nothing else waits.
+    mutating func show(_ line: [UInt8], sequence: UInt64, now: MonotonicTime) {
+        guard self.watches, self.isFree, sequence > self.shownSequence else { return }
+        self.shownSequence = sequence
         self.send(line, now: now)
     }
 

@@ -5,6 +5,8 @@
 enum ServiceAnswer: Sendable {
     /// A line, or a few.
     case whole([UInt8])
+    /// The newest path with its number; where it is watched, those with higher ones follow.
+    case path([UInt8], sequence: UInt64, watches: Bool)
     /// What takes long to make.
     case pages(ServicePages)
 }

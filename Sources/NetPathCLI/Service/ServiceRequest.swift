@@ -14,7 +14,7 @@ enum ServiceRequest: Hashable, Sendable {
     /// `{"request":"hooks"}`: what became of the hooks.
     case hooks
     /// `{"request":"history","since":SECONDS}`: the lines of the recording that tell of paths, from a moment on that is so
-    /// many seconds after 1970 began.
+    /// many seconds after 1970 began, with those before it that are in the same file.
     case history(since: Int64)
     /// `{"request":"metrics"}`: what is counted, as `{"text":…}` in the format of Prometheus, or, with
     /// `"format":"openMetrics"`, in that of OpenMetrics.
@@ -23,6 +23,9 @@ enum ServiceRequest: Hashable, Sendable {
     case details
     /// Anything else.
     case unknown
+
+    /// The seconds that 64 bits hold in nanoseconds: the years 1677 to 2262.
+    private static let seconds = -Int64.max / 1_000_000_000...Int64.max / 1_000_000_000
 
     /// Reads a line.
     init(_ line: ArraySlice<UInt8>) {
@@ -34,7 +37,8 @@ enum ServiceRequest: Hashable, Sendable {
         case (.string("hooks")?, _): self = .hooks
         case (.string("metrics")?, _): self = .metrics(isOpenMetrics: node?["format"] == .string("openMetrics"))
         case (.string("details")?, _): self = .details
-        case (.string("history")?, .integer(let since)?): self = .history(since: since)
+        case (.string("history")?, .integer(let since)?) where Self.seconds.contains(since):
+            self = .history(since: since)
         default: self = .unknown
         }
     }

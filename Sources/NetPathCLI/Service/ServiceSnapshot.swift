@@ -28,7 +28,7 @@ struct ServiceSnapshot: Codable {
             if !quiet { ToolContext.current.noteNamespace(of: snapshot.status.via.first) }
             return snapshot
         } catch {
-            throw ToolFailure(.failure, "the service is of another version of netpath: start it anew")
+            throw ToolFailure(.failure, "the service is of another version of netpath: restart it")
         }
     }
 }
@@ -39,7 +39,7 @@ extension ToolContext {
     /// - Parameter machine: What it calls itself (``Provenance/instance``).
     func noteNamespace(of machine: String?) {
         guard let machine, machine != Provenance.instance else { return }
-        self.say("the service is in another network namespace than this command, and tells of the path there")
+        self.say("the service is in another network namespace than this command, and reports the path there")
     }
 
     /// The same of an answer to ``ServiceRequest/status``.

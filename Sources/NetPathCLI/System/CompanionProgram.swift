@@ -71,8 +71,9 @@ extension ToolContext {
         throw ToolFailure(
             .failure,
             """
-            \(subject) takes the program \(name), which cannot be executed: looked for \
-            \(program.places.joined(separator: ", ")). 'make install' puts it beside \(self.name).
+            \(subject) takes the program \(name), which is missing or cannot be executed: looked for \
+            \(program.places.prefix(2).joined(separator: ", ")), and in the folders of PATH. 'make build' makes it in a \
+            checkout, and 'make install' installs it beside \(self.name).
             """
         )
     }

@@ -88,17 +88,14 @@ struct ServiceClients {
     ///
     /// - Parameters:
     ///   - now: The present moment.
-    ///   - body: Answers a question; tells the number of the state after which the client is shown every one, if it is.
-    mutating func answer(
-        now: MonotonicTime,
-        _ body: (ServiceRequest, ServiceSocket.Peer) -> (answer: ServiceAnswer, watchedSince: UInt64?)
-    ) {
+    ///   - body: Answers a question.
+    mutating func answer(now: MonotonicTime, _ body: (ServiceRequest, ServiceSocket.Peer) -> ServiceAnswer) {
         for index in self.turn() {
             guard let request = self.clients[index].connection.takeQuestion() else { continue }
-            let (answer, version) = body(request, self.clients[index].connection.peer)
-            if let version { self.clients[index].connection.watch(since: version) }
-            switch answer {
+            switch body(request, self.clients[index].connection.peer) {
             case .whole(let bytes): self.clients[index].connection.send(bytes, now: now)
+            case .path(let line, let sequence, let watches):
+                self.clients[index].connection.send(path: line, sequence: sequence, watches: watches, now: now)
             case .pages(let pages): self.clients[index].connection.send(pages)
             }
         }
@@ -123,11 +120,11 @@ struct ServiceClients {
         self.clients[index].connection.take(page: page, rest: rest, now: now)
     }
 
-    /// Shows those that watch a state.
-    mutating func show(_ line: [UInt8], version: UInt64, now: MonotonicTime) {
+    /// Shows those that watch a path, where they have seen none with its number or a higher one.
+    mutating func show(_ line: [UInt8], sequence: UInt64, now: MonotonicTime) {
         let unsent = self.unsent
         for index in self.clients.indices where self.hasRoom(for: self.clients[index].connection.peer, unsent) {
-            self.clients[index].connection.show(line, version: version, now: now)
+            self.clients[index].connection.show(line, sequence: sequence, now: now)
         }
     }
 

@@ -28,7 +28,7 @@ final class ServiceLock {
                 .failure,
                 """
                 \(process) runs netpath already for \(folders.runtime): 'netpath status --service' asks it, and \
-                'systemctl restart netpath' starts it anew
+                'systemctl restart netpath' restarts it
                 """
             )
         }

@@ -28,20 +28,14 @@ final class ServiceSocket: Sendable {
     }
 
     private struct State: Sendable {
-        /// The newest state, for those that watch.
+        /// The newest path, for those that watch, and its number.
         var newest: [UInt8] = []
-        var version: UInt64 = 0
+        var sequence: UInt64 = 0
         var watchers = 0
         var isStopped = false
         /// The page that was made.
         var page: Page?
         var errand: (@Sendable () -> Void)?
-
-        /// Counts a client that watches from now on; returns what is the newest state.
-        mutating func watch() -> UInt64 {
-            self.watchers += 1
-            return self.version
-        }
     }
 
     private let listener: FileDescriptor
@@ -90,15 +84,12 @@ final class ServiceSocket: Sendable {
         BackgroundThread.start { self.serve() }
     }
 
-    /// Whether a client watches, so that making a state is worth it.
+    /// Whether a client watches, so that making the line of a path is worth it.
     var isWatched: Bool { self.state.withLock { $0.watchers > 0 } }
 
-    /// Shows those that watch a new state.
-    func publish(_ line: [UInt8]) {
-        self.state.withLock { state in
-            state.newest = line
-            state.version += 1
-        }
+    /// Shows those that watch a new path, by its number once.
+    func publish(_ line: [UInt8], sequence: UInt64) {
+        self.state.withLock { ($0.newest, $0.sequence) = (line, sequence) }
         self.wakeUp.wake(.output)
     }
 
@@ -135,15 +126,21 @@ final class ServiceSocket: Sendable {
                 turns.charge(page.job.peer, page.cost)
                 clients.take(page.bytes, rest: page.rest, for: page.job.client, now: now)
             }
-            clients.show(orders.newest, version: orders.version, now: now)
+            clients.show(orders.newest, sequence: orders.sequence, now: now)
             clients.answer(now: now) { request, peer in
                 // First, so that no change is missed that comes while the answer is made.
-                let version = request == .watch ? self.state.withLock { $0.watch() } : nil
-                return (self.answer(request, peer), version)
+                if request == .watch { self.state.withLock { $0.watchers += 1 } }
+                return self.answer(request, peer)
             }
             clients.flush(now: now)
             for job in clients.takePages() { turns.add(job) }
-            for client in clients.removeGone(now: now) { turns.forget(client) }
+            for client in clients.removeGone(now: now) {
+                turns.forget(client)
+                // Its descriptor is for the next that waits: a queue of those that have gone would take a pause for each.
+                acceptsFrom = nil
+            }
+            // Those that have just read what waited for them, perhaps an older path.
+            clients.show(orders.newest, sequence: orders.sequence, now: now)
             self.count(clients.watchers)
 
             var pause: Duration?

@@ -43,7 +43,7 @@ package enum Shortage: Sendable {
         _ = signal(SIGALRM) { _ in
             // Only what a signal handler may call (signal-safety(7)).
             let text: StaticString =
-                "netpath: error: the time is over, and the program cannot end by itself: it gets no thread or no memory\n"
+                "netpath: error: timed out, and the program cannot end by itself: no thread or no memory is left\n"
             _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
             _exit(ToolStatus.timedOut.rawValue)
         }
@@ -59,6 +59,15 @@ package enum Shortage: Sendable {
         // No module has malloc.h.
         guard let symbol = unsafe dlsym(nil, "mallopt") else { return }
         _ = unsafe unsafeBitCast(symbol, to: SetOption.self)(-8, 1)
+    }
+
+    /// Gives the system back what no thread uses of the heap: malloc_trim(3), which glibc does by itself at the end of a heap only.
+    ///
+    /// It looks through the whole heap: for a thread that made something large, and waits for nothing.
+    package static func returnMemory() {
+        typealias Trim = @convention(c) (Int) -> Int32
+        guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
+        _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
     private static var isMemoryLeft: Bool {

@@ -19,7 +19,7 @@ extension PathChange {
         case .interfaceRemoved(let interface): "- \(interface.name)"
         case .interface(let interface, let difference): difference.phrase(of: interface.name)
         case .order(let interfaces): "order of preference: \(interfaces.map(\.name).joined(separator: ", "))"
-        case .underlyingIndex(let index): "carried by \(index.map(self.after.name) ?? "no other interface")"
+        case .carriedByIndex(let index): "carried by \(index.map(self.after.name) ?? "no other interface")"
         case .gateways: "gateways in use: \(self.after.gatewayText)"
         case .dnsServers: "name servers: \(self.after.dnsText)"
         case .supportsIPv4(let isSupported): self.familyPhrase("IPv4", isSupported)
@@ -30,7 +30,7 @@ extension PathChange {
         case .probe(let outcome): "probe of \(outcome.text)"
         case .backend(let report):
             "backend \(report.name): \(report.health.rawValue)" + (report.error.map { ": \($0)" } ?? "")
-        case .limitation(let backend, let limitation): "backend \(backend): done without: \(limitation)"
+        case .limitation(let backend, let limitation): "backend \(backend): limited: \(limitation)"
         case .disagreement(let doubt):
             "\(doubt.backend) \(doubt.isStated ? "states otherwise" : "disagrees"): \(doubt.status.rawValue), "
                 + doubt.reason.message

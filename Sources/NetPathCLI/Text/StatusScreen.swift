@@ -20,7 +20,7 @@ extension StatusSnapshot {
             if !path.interfaces.isEmpty { screen.heading("Interfaces") }
             for interface in path.interfaces { screen.row(interface.name, interface.details) }
             screen.heading("Network")
-            if let carrier = path.underlyingIndex { screen.row("Carried by", [path.name(of: carrier)]) }
+            if let carrier = path.carriedByIndex { screen.row("Carried by", [path.name(of: carrier)]) }
             screen.row("Gateways", [path.gatewayText])
             screen.row("DNS", [path.dnsText])
             screen.row("IPv4", [path.familyText(path.supportsIPv4)])
@@ -62,7 +62,8 @@ extension PathInterface {
     /// What is known of the default route through the interface, one phrase each.
     var routeText: [String] {
         self.gateways.map { "gateway \($0)" }
-            + [self.metric.map { "metric \($0)" }, self.table.map { "table \($0)" }].compactMap { $0 }
+            + [self.metric.map { "metric \($0)" }, self.table.flatMap { $0 == Route.mainTable ? nil : "table \($0)" }]
+            .compactMap { $0 }
     }
 
     /// What the screen says of an interface, one line each.
@@ -129,7 +130,7 @@ extension ProbeOutcome {
         let result =
             switch self.result {
             case .connected: "connected"
-            case .refused: "refused"
+            case .refused: "answered (connection refused)"
             case .unreachable(let errno): "unreachable (\(SystemReason.text(errno)))"
             case .timedOut: "timed out"
             case .notResolved: "name not resolved"
@@ -159,7 +160,7 @@ extension BackendReport {
     }
 
     /// What is said of a backend that was left out.
-    static let notAsked = "not asked (--probe asks)"
+    static let notAsked = "not asked (use --probe)"
 
     /// How the backend is doing.
     var condition: String {
@@ -170,7 +171,7 @@ extension BackendReport {
         case .starting: "silent so far"
         case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
         case .healthy where self.status == nil && self.describedInterfaces != nil:
-            "healthy: tells of \(self.describedInterfaces?.joined(separator: ", ") ?? "nothing")"
+            "healthy: describes \(self.describedInterfaces?.joined(separator: ", ") ?? "nothing")"
         case .healthy:
             "healthy: \(self.speaker)\(self.status?.rawValue ?? "no verdict")"
                 + (self.reason.map { ", \($0.message)" } ?? "")
@@ -182,7 +183,7 @@ extension BackendReport {
 
     /// What else there is to say about how it is doing.
     var remarks: [String] {
-        var lines = self.limitations.map { "done without: \($0)" }
+        var lines = self.limitations.map { "limited: \($0)" }
         if self.restarts > 0 { lines.append("restarts: \(self.restarts)") }
         if self.resynchronizations > 0 { lines.append("resynchronizations: \(self.resynchronizations)") }
         return lines

@@ -89,7 +89,7 @@ struct WaitedHost: Hashable, Sendable {
         case .refused: (self.isReached, self.reason) = (false, "\(name) refuses connections: no program listens there")
         case .unreachable: (self.isReached, self.reason) = (false, "\(name) is not reachable")
         case .timedOut: (self.isReached, self.reason) = (false, "\(name) does not answer")
-        case .notResolved: (self.isReached, self.reason) = (nil, "\(target.text) has no address")
+        case .notResolved: (self.isReached, self.reason) = (nil, "\(target.text) cannot be looked up")
         case .portal, .impersonated, .expected, .unexpected:
             (self.isReached, self.reason) = (false, "another server answers for \(name)")
         }

@@ -56,7 +56,7 @@ extension WaitCondition {
     /// What is missing while the condition is not met.
     func missing(in view: WaitView, at now: MonotonicTime) -> String {
         if case .host(let target) = self { return view.hosts[target]?.reason ?? "\(target.text) is not asked yet" }
-        guard let path = view.path else { return "no backend has a verdict yet" }
+        guard let path = view.path else { return view.silence }
         if path.isStale { return "no backend can confirm the last known path: \(path.reason.message)" }
         switch self {
         case .status(.satisfied): return brief(path.reason.message)
@@ -88,7 +88,7 @@ extension WaitCondition {
 
     /// What keeps the interface that has come farthest from meeting the condition; nil when there is none.
     private func obstacle(in view: WaitView, at now: MonotonicTime) -> String? {
-        guard let interfaces = view.interfaces(at: now) else { return "no backend tells of interfaces" }
+        guard let interfaces = view.interfaces(at: now) else { return "no backend reports interfaces" }
         let candidates = interfaces.filter { self.concerns($0.name, $0.type) }
         guard let best = candidates.min(by: { $0.stage < $1.stage }) else { return self.exclusion(in: view) }
         return brief(best.stage == .up ? view.path?.reason.message ?? best.reason : best.reason)

@@ -98,7 +98,7 @@ struct WaitMachine: Sendable {
     /// What is missing now; nil when nothing is.
     func missing(at now: MonotonicTime) -> String? {
         if self.outcome == nil, let heldSince {
-            return "so for \(seconds(now - heldSince)), has to be for \(DurationText.format(self.terms.stable))"
+            return "met for \(seconds(now - heldSince)) of \(DurationText.format(self.terms.stable))"
         }
         return self.terms.conditions.missing(in: self.view, at: now)
     }

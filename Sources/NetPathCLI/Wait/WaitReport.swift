@@ -20,7 +20,7 @@ struct WaitReport: Sendable {
     private var missing: String? {
         if self.outcome == .met { return nil }
         return self.terms.conditions.missing(in: self.view, at: self.takenAt.monotonic)
-            ?? "it was not so for \(DurationText.format(self.terms.stable)) without a break"
+            ?? "it did not hold for \(DurationText.format(self.terms.stable))"
     }
 
     private var snapshot: StatusSnapshot {

@@ -16,6 +16,8 @@ struct WaitView: Sendable {
     var isServed = false
     /// The path by what this program asks.
     var ownPath: NetworkPath?
+    /// What is said while there is no path.
+    var silence = "no backend has a verdict yet"
     /// What is known of the hosts that are waited for.
     var hosts: [HostTarget: WaitedHost] = [:]
     /// What verdicts depend on besides the evidence.

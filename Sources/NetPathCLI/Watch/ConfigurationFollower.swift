@@ -70,7 +70,7 @@ final class ConfigurationFollower: Sendable {
         self.log = log
         self.watchesFile = watchesFile
         let context = ToolContext.current
-        let (named, overrides) = (options.configurationPath, options.overrides)
+        let (named, overrides) = (options.configurationPath, options.settings.overrides)
         self.load = { path throws(ConfigurationError) in
             try adapt(context.configuration(at: path ?? named, overrides: overrides))
         }

@@ -69,8 +69,8 @@ extension ConfigurationOverride {
     ) throws(ConfigurationError) -> Int {
         if let number = Int(step.text) {
             if (0...elements.count).contains(number) { return number }
-            let message = "'\(path.printable(limit: 200))' has entries up to \(elements.count - 1)"
-            throw self.error("\(message), and \(elements.count) adds one", about: step, path: path)
+            let message = "'\(path.printable(limit: 200))' takes numbers up to \(elements.count), which adds an entry"
+            throw self.error(message, about: step, path: path)
         }
         let names = elements.map(Self.name)
         if let index = names.firstIndex(of: step.text) { return index }

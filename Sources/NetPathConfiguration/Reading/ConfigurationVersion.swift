@@ -34,7 +34,7 @@ struct ConfigurationVersion: Hashable {
         if let text = root.string(self.key), ConfigurationVersion(text) == nil {
             root.reject(self.key, "must be a version of netpath such as 0.4 or 0.4.1")
         } else if let text = root.string(self.key), ConfigurationVersion(text)?.isNewer == true {
-            root.warn(self.key, "is newer than this netpath, \(netPathVersion): unknown keys are passed over")
+            root.warn(self.key, "is newer than this netpath, \(netPathVersion): unknown keys are skipped")
         }
         let newer = documents.filter { document in
             document.root.value(of: self.key)?.text.flatMap(ConfigurationVersion.init)?.isNewer ?? false

@@ -66,11 +66,7 @@ extension Hook {
                 in: .milliseconds(100)...self.durationLimit
             )
             hook.retries = section.integer("retries", default: hook.retries, in: 0...100)
-            hook.user = section.string("user")
-            if hook.user?.isEmpty == true { section.reject("user", "must be the name of a user") }
-            if isPrivileged, hook.user == nil, section.contains("command") {
-                section.warn("command", "runs with the rights of netpath; add a 'user' with fewer")
-            }
+            hook.user = section.user(isPrivileged: isPrivileged)
             return hook
         }
     }

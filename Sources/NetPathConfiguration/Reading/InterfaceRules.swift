@@ -8,7 +8,7 @@ extension InterfaceRule {
     static func read(from root: ConfigurationSection) -> [InterfaceRule] {
         root.sections("interfaces").map { section in
             section.require("match")
-            var rule = InterfaceRule(Match(section.nested("match"), of: section))
+            var rule = InterfaceRule(section.section("match").map { Match($0, of: section) } ?? Match())
             rule.type = section.choice("type")
             rule.isExpensive = section.boolean("expensive")
             rule.isConstrained = section.boolean("constrained")
@@ -22,7 +22,7 @@ extension InterfaceRule {
                 section.reject(key, "is about a tunnel, and `uplink: true` says that the interface is none")
             }
             if rule == InterfaceRule(rule.match), !section.contains("ignore"), !section.contains("dialOnDemand") {
-                section.warn("match", "says which interfaces are meant, and the rule says nothing about them")
+                section.warn("match", "selects interfaces, and the rule sets nothing for them")
             }
             return rule
         }
@@ -71,7 +71,7 @@ extension InterfaceRule.Match {
             }
         )
         let criteria = ["name", "kind", "driver", "mac"]
-        if rule.contains("match"), !criteria.contains(where: section.contains) {
+        if !criteria.contains(where: section.contains) {
             rule.reject("match", "must say which interfaces are meant", allowed: criteria)
         }
     }

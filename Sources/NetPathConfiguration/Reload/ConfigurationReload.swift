@@ -63,7 +63,7 @@ public struct ConfigurationReload: Sendable, CustomStringConvertible {
     /// What changes, in a line for people.
     public var description: String {
         let parts = [
-            ("added", self.added), ("removed", self.removed), ("started anew", self.restarted),
+            ("added", self.added), ("removed", self.removed), ("restarted", self.restarted),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
         let changes =
             parts + (self.changesSettings ? ["settings changed"] : []) + (self.changesHooks ? ["hooks changed"] : [])

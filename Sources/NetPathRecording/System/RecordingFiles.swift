@@ -74,7 +74,7 @@ package struct RecordingFiles: Sendable {
         var bytes: [UInt8] = []
         var status = stat()
         guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(action: "cannot read the recording \(path), which is no file", errno: EINVAL)
+            throw SystemError(action: "cannot read the recording \(path), which is not a file", errno: EINVAL)
         }
         bytes.reserveCapacity(min(limit, Int(status.st_size)))
         if start > 0, lseek(file.number, off_t(start), SEEK_SET) < 0 {

@@ -92,7 +92,7 @@ package struct RecordingStore: Sendable {
         }
         var status = stat()
         guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(action: "cannot write the recording \(path), which is no file", errno: EINVAL)
+            throw SystemError(action: "cannot write the recording \(path), which is not a file", errno: EINVAL)
         }
         self.file = file
         self.size = Int(status.st_size)

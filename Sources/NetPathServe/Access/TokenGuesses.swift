@@ -46,8 +46,8 @@ struct TokenGuesses: Sendable {
         }
         guard now >= self.nextMessage else { return }
         self.nextMessage = now + Self.messageInterval
-        let consequence = wait > .zero ? "; the next one is looked at after \(wait.components.seconds) s" : ""
-        self.message = "a wrong token came from \(origin), \(record.failures) by now\(consequence)"
+        let consequence = wait > .zero ? "; the next one is checked after \(wait.components.seconds) s" : ""
+        self.message = "wrong token from \(origin), \(record.failures) so far\(consequence)"
     }
 
     /// The right one came.

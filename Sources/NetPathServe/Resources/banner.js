@@ -104,7 +104,7 @@
     // Whether the server is there: its script may be read by every page.
     try { await fetch(new URL("banner.js", base), { cache: "no-store" }); } catch { hasAdvised = false; return; }
     try { await fetch(new URL("healthz", base)); return; } catch {
-      console.warn(`netpath: ${base} is there, and does not let pages of ${location.origin} read it: add "${location.origin}" to serve.allowedOrigins of its configuration.`);
+      console.warn(`netpath: ${base} does not let pages of ${location.origin} read it: add "${location.origin}" to serve.allowedOrigins of its configuration.`);
     }
   }
 

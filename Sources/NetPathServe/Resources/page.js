@@ -49,7 +49,7 @@ function headline(state) {
 }
 function remarks(state) {
   return [
-    state.stale && "This is the last that was known: it cannot be confirmed now.",
+    state.stale && "This is the last known state; it cannot be confirmed now.",
     state.internet === "portal" && `A captive portal answers${state.portalURL ? `: sign in at ${state.portalURL}` : ""}.`,
     state.internet === "unreachable" && state.status === "satisfied" && "No probe reaches the internet.",
     state.supportsDNS === false && state.status === "satisfied" && "There is no name server.",

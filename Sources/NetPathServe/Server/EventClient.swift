@@ -29,26 +29,21 @@ package struct EventClient: Sendable {
     ///
     /// - Returns: Whether to write it now.
     package mutating func change() -> Bool {
-        guard self.state == .idle else {
-            self.state = .writing(isBehind: true)
-            return false
-        }
-        self.state = .writing(isBehind: false)
-        self.wasWritten = true
-        return true
+        self.write(from: .idle, otherwise: .writing(isBehind: true))
     }
 
     /// What was being written is.
     ///
     /// - Returns: Whether there is a newer state to write now.
     package mutating func written() -> Bool {
-        guard self.state == .writing(isBehind: true) else {
-            self.state = .idle
-            return false
-        }
-        self.state = .writing(isBehind: false)
-        self.wasWritten = true
-        return true
+        self.write(from: .writing(isBehind: true), otherwise: .idle)
+    }
+
+    private mutating func write(from ready: State, otherwise other: State) -> Bool {
+        let isReady = self.state == ready
+        self.state = isReady ? .writing(isBehind: false) : other
+        self.wasWritten = self.wasWritten || isReady
+        return isReady
     }
 
     /// An interval is over.

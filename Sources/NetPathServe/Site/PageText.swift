@@ -15,7 +15,7 @@ enum PageText {
     /// The form for the token, which says that the one that was sent is not the right one.
     static let loginAfterWrongToken = Self.replace(
         "<!-- refused -->",
-        with: #"<p role="alert">That token is not the right one.</p>"#,
+        with: #"<p role="alert">That token is wrong.</p>"#,
         in: PackageResources.login_html
     )
 

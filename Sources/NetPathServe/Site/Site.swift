@@ -81,7 +81,7 @@ package struct Site: Sendable {
         if request.method == "OPTIONS" { return .response(self.preflight(request, route)) }
         guard route.methods.contains(request.method) else {
             let allow = [("Allow", route.methods.joined(separator: ", "))]
-            return .response(.refusal(405, "this page does not take the method", fields: allow))
+            return .response(.refusal(405, "this page does not allow the method", fields: allow))
         }
         switch route.isPublic ? .admitted : self.access.admission(of: request, now: now) {
         case .admitted: break
@@ -89,7 +89,10 @@ package struct Site: Sendable {
         case .refused:
             if route == .page { return .response(Response(401, MediaType.html, PackageResources.login_html)) }
             let challenge = [("WWW-Authenticate", #"Bearer realm="netpath""#)]
-            return .response(.refusal(401, "send the token: Authorization: Bearer …", fields: challenge))
+            let advice: StaticString =
+                request.field("authorization") == nil
+                ? "send the token: Authorization: Bearer …" : "that is not the token; send Authorization: Bearer …"
+            return .response(.refusal(401, advice, fields: challenge))
         }
         if route == .page {
             let page = PageText.page(host: self.access.shownHost)
@@ -133,7 +136,7 @@ package struct Site: Sendable {
     // MARK: Logging in
 
     private mutating func logIn(_ request: Request, now: Duration) -> Response {
-        guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
+        guard self.access.isOwnForm(request) else { return .refusal(403, "the form came from another site") }
         switch self.access.logIn(request, now: now) {
         case .slowedDown(let wait): return Self.slowDown(wait)
         case .refused: return Response(401, MediaType.html, PageText.loginAfterWrongToken)
@@ -153,7 +156,7 @@ package struct Site: Sendable {
     }
 
     private mutating func logOut(_ request: Request) -> Response {
-        guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
+        guard self.access.isOwnForm(request) else { return .refusal(403, "the form came from another site") }
         return Response(
             303,
             MediaType.text,

@@ -102,6 +102,12 @@ package struct JSONText {
         self.followsValue = false
     }
 
+    /// Writes a value that is JSON already.
+    package mutating func json(_ text: String) {
+        self.separate()
+        self.put(text)
+    }
+
     package mutating func string(_ value: String) {
         // Nearly every string is plain ASCII.
         if self.putPlain(value, as: .string) { return }

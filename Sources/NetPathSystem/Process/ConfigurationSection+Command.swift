@@ -40,4 +40,21 @@ extension ConfigurationSection {
         }
         return command
     }
+
+    /// Reads the user whose rights `command` has; what is wrong is recorded with its place.
+    ///
+    /// - Parameter isPrivileged: Whether netpath itself has more rights than a command needs.
+    /// - Returns: The user's name; nil for the user whom netpath runs as.
+    package func user(isPrivileged: Bool) -> String? {
+        let user = self.string("user")
+        if let user, user.isEmpty {
+            self.reject("user", "must be the name of a user")
+        } else if let user, !ProcessIdentity.exists(user) {
+            // Users can be added until the command runs, as programs can.
+            self.warn("user", "names no user of this machine: 'command' cannot be run now")
+        } else if isPrivileged, user == nil, self.contains("command") {
+            self.warn("command", "runs with the rights of netpath; add a 'user' with fewer")
+        }
+        return user
+    }
 }

@@ -89,7 +89,11 @@ package struct LaunchPlan {
         // The working folder is the root.
         for argument in command.dropFirst() where !argument.hasPrefix("-") {
             let path = argument.hasPrefix("/") ? argument : "/" + argument
-            if TrustedFile.isRegular(path) { _ = try TrustedFile.open(path) }
+            guard TrustedFile.isRegular(path) else { continue }
+            do { _ = try TrustedFile.open(path) } catch {
+                let name = argument.printable(limit: 200)
+                throw LaunchError("the argument '\(name)' may be a part of the program: \(error)")
+            }
         }
         return program
     }

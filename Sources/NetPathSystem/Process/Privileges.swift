@@ -61,14 +61,20 @@ package struct ProcessIdentity: Hashable, Sendable {
     ///
     /// - Throws: ``LaunchError`` when there is none, or this process may not become him.
     init(_ name: String) throws(LaunchError) {
-        guard
-            let identity = unsafe Self(matching: { entry, room, size, found in
-                unsafe getpwnam_r(name, entry, room, size, found)
-            })
+        guard let identity = Self(named: name)
         else { throw LaunchError("there is no user '\(name.printable(limit: 60))'") }
         guard geteuid() == 0 || identity.user == geteuid()
         else { throw LaunchError("only root can run a program as another user ('\(name.printable(limit: 60))')") }
         self = identity
+    }
+
+    /// Whether this machine knows a user of a name.
+    static func exists(_ name: String) -> Bool { Self(named: name) != nil }
+
+    private init?(named name: String) {
+        unsafe self.init(matching: { entry, room, size, found in
+            unsafe getpwnam_r(name, entry, room, size, found)
+        })
     }
 
     /// Who started this process; nil when he has no entry.

@@ -33,11 +33,11 @@ package struct ProgramFolder: Hashable, Sendable {
             let isBackup = Self.backups.contains { name.hasSuffix($0) } || name.contains(".dpkg-")
             let stem = allowsExtensions && !isBackup ? String(name.filter { $0 != "." }) : name
             if !Self.isName(stem) {
-                self.remarks.append("\(shown) is passed over: its name has more than letters, digits, - and _")
+                self.remarks.append("\(shown) is skipped: its name has more than letters, digits, - and _")
             } else if !TrustedFile.isRegular(program) {
-                self.remarks.append("\(shown) is passed over: it is no regular file")
+                self.remarks.append("\(shown) is skipped: it is not a regular file")
             } else if unsafe access(program, X_OK) != 0 {
-                self.remarks.append("\(shown) is passed over: it is not executable (chmod +x)")
+                self.remarks.append("\(shown) is skipped: it is not executable (chmod +x)")
             } else {
                 self.programs.append(program)
             }

@@ -124,8 +124,8 @@ package enum TrustedFile {
         if status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX != 0, status.st_mode & 0o022 != 0 {
             throw LaunchError(
                 """
-                '\(name.printable(limit: 200))' is a folder in which every user may put files; move the program to a folder of \
-                root's, such as /usr/local/lib/netpath, since \(Self.reason)
+                '\(name.printable(limit: 200))' is a folder in which every user may put files; use a folder of root's, such as \
+                /usr/local/lib/netpath, since \(Self.reason)
                 """
             )
         }

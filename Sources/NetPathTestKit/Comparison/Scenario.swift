@@ -41,7 +41,7 @@ public struct Scenario: Sendable {
     package let required: ScenarioCell
     /// Why the columns may rightly differ.
     public let why: String
-    /// A part of what sysfs says it has to do without.
+    /// A part of what sysfs says limits it.
     package let limitation: String?
     /// What is set up besides the world; the path works afterwards.
     package let prepare: @Sendable (ScenarioStage) throws -> Void

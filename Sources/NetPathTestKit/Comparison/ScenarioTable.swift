@@ -32,4 +32,15 @@ public enum ScenarioTable: Sendable {
         nothing; what may lie behind them is unknown
         """
     static let beyond = "beyond the first hop only a packet can tell; the kernel's routes are as they were"
+
+    /// What is routed and lost all the same, as only a probe sees.
+    static func lost(
+        _ title: String,
+        in world: ScenarioStage.World = .ipv4,
+        why: String = ScenarioTable.beyond,
+        prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
+        change: @escaping @Sendable (ScenarioStage) throws -> Void
+    ) -> Scenario {
+        Scenario(title, in: world, netlink: .routed, probe: .unanswered, why: why, prepare: prepare, change: change)
+    }
 }

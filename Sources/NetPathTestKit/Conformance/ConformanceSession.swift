@@ -46,7 +46,7 @@ actor ConformanceSession {
             outcome = .unchecked(
                 self.says(
                     "no function makes the backend without its source; pass one as withoutSource",
-                    program: "take away what it watches, and run it with --once: it has to report unavailable"
+                    program: "keep it from reading its source, and run it with --once: it has to report unavailable"
                 )
             )
         } else if let check = self.suite.program?.checks[rule] {

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 package import NetPath
+import NetPathSystem
 
 /// What evidence must never contain, whatever a backend watches.
 package enum Snapshots {
@@ -39,11 +40,11 @@ package enum Snapshots {
     /// Interfaces that this machine does not have.
     package static func ghosts(_ reports: [Evidence]) -> [String] {
         reports.flatMap { evidence in
-            var ghosts = (evidence.interfaces ?? []).filter { LabSystem.interfaceName($0.index) != $0.name }.map {
+            var ghosts = (evidence.interfaces ?? []).filter { AddressZone.name(ofInterface: $0.index) != $0.name }.map {
                 "it names an interface '\($0.name)' of index \($0.index), which this machine does not have"
             }
             if let conclusion = evidence.conclusion, conclusion.host == nil, let name = conclusion.interface,
-                !LabSystem.hasInterface(name)
+                AddressZone.index(ofInterface: name) == nil
             {
                 ghosts.append("it concludes something of an interface '\(name)', which this machine does not have")
             }

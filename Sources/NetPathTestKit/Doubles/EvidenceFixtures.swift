@@ -109,7 +109,8 @@ extension RouteLookupResult {
             gateway: gateway.map(InternetAddress.fixture),
             isDown: isDown
         )
-        return .route(Route(nextHops: [nextHop], source: source, metric: 100, table: 254))
+        let table = interface.flags.contains(.loopback) ? Route.localTable : Route.mainTable
+        return .route(Route(nextHops: [nextHop], source: source, metric: 100, table: table))
     }
 }
 

@@ -32,7 +32,7 @@ package final class LabServer: Sendable {
     ///   - port: The port it was made to; connections to others are skipped.
     ///   - timeout: The time to wait for it.
     /// - Throws: ``LabError`` when none comes.
-    package func nextConnection(to port: Int, timeout: Duration = .seconds(30)) throws {
+    package func nextConnection(to port: Int, timeout: Duration = .seconds(60)) throws {
         try process.next(timeout: timeout) { $0["port"]?.number == Double(port) }
     }
 

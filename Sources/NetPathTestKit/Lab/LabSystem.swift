@@ -84,16 +84,6 @@ enum LabSystem {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Whether this machine has an interface of a name.
-    static func hasInterface(_ name: String) -> Bool { unsafe if_nametoindex(name) != 0 }
-
-    /// The name of an interface; nil when the index is none of this machine's.
-    static func interfaceName(_ index: UInt32) -> String? {
-        var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
-        guard unsafe if_indextoname(index, &name) != nil else { return nil }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
     private static func failure(_ call: String, _ code: Int32 = errno) -> LabError {
         .systemCallFailed(call: call, reason: unsafe String(cString: strerror(code)))
     }

@@ -11,7 +11,8 @@ extension MonitorProcess {
         let directory = "/proc/\(processIdentifier)/task"
         var sum = 0
         for thread in try FileManager.default.contentsOfDirectory(atPath: directory) {
-            let status = try status(at: "\(directory)/\(thread)/status")
+            // It may end between the list and the look.
+            guard let status = try? status(at: "\(directory)/\(thread)/status") else { continue }
             sum += (status["voluntary_ctxt_switches"] ?? 0) + (status["nonvoluntary_ctxt_switches"] ?? 0)
         }
         return sum

@@ -94,7 +94,7 @@ public final class MonitorProcess: Sendable {
     /// - Throws: ``LabError`` when the program ends, is too slow or writes something that is not JSON.
     @discardableResult
     public func next(
-        timeout: Duration = .seconds(30),
+        timeout: Duration = .seconds(40),
         where condition: (JSONLine) throws -> Bool = { _ in true }
     ) throws -> JSONLine {
         let deadline = ContinuousClock.now + timeout
@@ -110,12 +110,12 @@ public final class MonitorProcess: Sendable {
     /// - Returns: The line without its end.
     /// - Throws: ``LabError`` when the program ends or is too slow.
     @discardableResult
-    public func nextText(timeout: Duration = .seconds(30)) throws -> String {
+    public func nextText(timeout: Duration = .seconds(40)) throws -> String {
         try takeLine(until: .now + timeout, timeout, awaited: "another line").text
     }
 
     /// Returns the lines up to the first one that shows the mark.
-    package func lines(until mark: EventMark, timeout: Duration = .seconds(30)) throws -> MarkedLines {
+    package func lines(until mark: EventMark, timeout: Duration = .seconds(40)) throws -> MarkedLines {
         let deadline = ContinuousClock.now + timeout
         var before: [JSONLine] = []
         while true {
@@ -129,7 +129,7 @@ public final class MonitorProcess: Sendable {
     @discardableResult
     package func lines(
         markedOn interface: LabInterface,
-        timeout: Duration = .seconds(30),
+        timeout: Duration = .seconds(40),
         causedBy changes: () throws -> Void = {}
     ) throws -> MarkedLines {
         try changes()
@@ -170,7 +170,7 @@ public final class MonitorProcess: Sendable {
     /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
     /// - Throws: ``LabError/programDidNotEnd(program:after:standardError:)`` when it had to be killed.
     @discardableResult
-    public func stop(signal: Signal = .terminate, timeout: Duration = .seconds(30)) throws -> Int32 {
+    public func stop(signal: Signal = .terminate, timeout: Duration = .seconds(60)) throws -> Int32 {
         sendSignal(signal)
         return try waitForEnd(timeout: timeout)
     }
@@ -181,7 +181,7 @@ public final class MonitorProcess: Sendable {
     /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
     /// - Throws: ``LabError/programDidNotEnd(program:after:standardError:)`` when it had to be killed.
     @discardableResult
-    public func waitForEnd(timeout: Duration = .seconds(30)) throws -> Int32 {
+    public func waitForEnd(timeout: Duration = .seconds(60)) throws -> Int32 {
         try exitStatus.withLock { exitStatus in
             if let exitStatus { return exitStatus }
             let deadline = ContinuousClock.now + timeout

@@ -25,7 +25,7 @@ public final class NetworkNamespace: Sendable {
     private let counter = Mutex(0)
     private let farSideIsMade = Mutex(false)
 
-    /// A directory of the machine, visible inside as well, for files of this namespace; emptied at the end.
+    /// A directory of the machine, visible inside as well, for files of this namespace; removed at the end.
     public let directory: String
 
     /// The process identifier of the shell that keeps the namespaces alive.
@@ -70,7 +70,7 @@ public final class NetworkNamespace: Sendable {
                 mount -t sysfs sysfs /sys 2>/dev/null || mount -t sysfs -o ro sysfs /sys && ip link show lo || exit 1
                 { echo 1 >/proc/sys/net/ipv6/conf/default/addr_gen_mode; } 2>/dev/null || true
                 """,
-                timeout: .seconds(30)
+                timeout: .seconds(60)
             )
         } catch LabError.namespaceEnded(_, let standardError) {
             throw LabError.unavailable(reason: standardError.isEmpty ? "unshare ended at once" : standardError)
@@ -88,11 +88,9 @@ public final class NetworkNamespace: Sendable {
     /// Ends the namespace and every process that was started in it; also done when the object goes away.
     public func close() {
         shell.end()
-        // Never recursively: seen from inside, directories below are bind mounts of the machine's own.
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
-            LabSystem.remove("\(directory)/\(name)")
-        }
-        LabSystem.remove(directory)
+        // What is mounted below, inside, is the machine's own; where that is seen from here, nothing in it is removed.
+        let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        if mounts?.contains(directory) == false { TemporaryDirectory.removeTree(at: directory) }
     }
 
     /// Runs a shell command inside and returns its standard output.

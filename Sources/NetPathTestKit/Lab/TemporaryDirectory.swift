@@ -20,7 +20,15 @@ package final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: self.path)
+        Self.removeTree(at: self.path)
+    }
+
+    /// Removes a directory and all that is in it.
+    static func removeTree(at path: String) {
+        // An attempt ends where something is gone that was there: what ends meanwhile removes files of its own.
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: path) {
+            try? FileManager.default.removeItem(atPath: path)
+        }
     }
 
     /// The absolute path of something inside.

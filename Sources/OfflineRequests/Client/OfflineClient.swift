@@ -222,7 +222,7 @@ extension OfflineClientError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .queuedForRetry(let id):
-            "not sent yet: the request is kept as \(id.uuidString.lowercased()) and goes out by itself"
+            "not sent yet: the request is kept as \(id.text) and goes out by itself"
         case .noPath(let reason): "not sent, and not kept: there is no path: \(reason)"
         case .status(let status, _): "the server answered \(status); sending again would not change that"
         case .decoding(let reason): "the server's answer is not what was expected: \(reason)"
@@ -231,7 +231,7 @@ extension OfflineClientError: CustomStringConvertible, LocalizedError {
         case .queue(let error): error.description
         case .cancelled(nil): "cancelled, and not kept; the server may have received the request all the same"
         case .cancelled(let id?):
-            "cancelled, but the request was kept before as \(id.uuidString.lowercased()) and goes out by itself"
+            "cancelled, but the request was kept before as \(id.text) and goes out by itself"
         }
     }
 }

@@ -23,9 +23,11 @@ public struct QueueSettings: Sendable {
     public var concurrency = 16
     /// How many of them go to the same host at most.
     public var perHostConcurrency = 4
-    /// The longest wait after the first failure; it doubles with each further one, and the wait is a random part of it.
+    /// The longest wait of a request after its first failure, and the longest first pause of a host.
+    ///
+    /// It doubles with each further one. The wait is a random part of it, the pause at least half.
     public var baseBackoff: Duration = .seconds(1)
-    /// The longest wait after any number of failures.
+    /// The longest wait, and the longest pause of a host, after any number of failures.
     public var maxBackoff: Duration = .seconds(300)
     /// How old a request becomes before it is given up, 7 days; its ``RetryableRequest/expiresAt`` may end it sooner.
     public var maxAge: Duration = .seconds(7 * 86_400)
@@ -61,7 +63,7 @@ public struct QueueSettings: Sendable {
     /// Until when is waited at the latest for processes that have the file.
     package var waitsUntil: ContinuousClock.Instant?
 
-    /// Creates the settings that suit most; what else there is to say is said afterwards.
+    /// Creates the settings that suit most; the others are set afterwards.
     public init(handlerTimeLimit: Duration = .seconds(60), prepare: Prepare? = nil, sends: Bool = true) {
         self.handlerTimeLimit = handlerTimeLimit
         self.prepare = prepare

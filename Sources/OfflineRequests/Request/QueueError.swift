@@ -91,9 +91,9 @@ extension QueueError: CustomStringConvertible, LocalizedError {
         case .closed:
             "the queue was closed; open it again"
         case .unknownID(let id):
-            "no request has the id \(id.uuidString.lowercased()); it may have been delivered or removed"
+            "no request has the id \(id.text); it may have been delivered or removed"
         case .duplicate(let id):
-            "a request with the id \(id.uuidString.lowercased()) is in the queue already; use a new id"
+            "a request with the id \(id.text) is in the queue already; use a new id"
         }
     }
 }

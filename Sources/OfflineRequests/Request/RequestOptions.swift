@@ -30,7 +30,7 @@ public enum LanePolicy: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// What happens when a request is enqueued while another with the same unique key waits.
 public enum UniquePolicy: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The one that waits stays; the new one is not enqueued.
+    /// The one that waits stays, unless it has expired; the new one is not enqueued.
     case keep
     /// The new one takes the place of the one that waits, unless that is already being sent.
     case replace

@@ -108,7 +108,7 @@ extension RetryableRequest {
 extension RetryableRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method, the address without its secrets, and the id.
     public var description: String {
-        "\(self.method) \(Redaction.redact(endpoint: self.endpoint)) (\(self.id.uuidString.lowercased()))"
+        "\(self.method) \(Redaction.redact(endpoint: self.endpoint)) (\(self.id.text))"
     }
 
     /// The description, for debuggers: no more than may be shown.

@@ -86,9 +86,9 @@ extension RetryableRequest {
 
     private func validateNeeds() throws(QueueError) {
         let isSomewhere = self.requires.interfaceType != ConnectionType.none
-        try Self.require(isSomewhere, "required interface", "is none, over which nothing goes")
+        try Self.require(isSomewhere, "required interface", "is none, which carries nothing")
         let areFinal = self.expectedStatuses.allSatisfy { (200...599).contains($0) }
-        try Self.require(areFinal, "expected status", "is none of a final answer; those are 200 to 599")
+        try Self.require(areFinal, "expected status", "is not final; final ones are 200 to 599")
         let areNamed = self.expectedHeaders.fields.allSatisfy { !$0.name.isEmpty }
         try Self.require(areNamed, "expected header", "has no name")
     }
@@ -96,17 +96,17 @@ extension RetryableRequest {
     private func validateNumbers() throws(QueueError) {
         let isShort = self.context.map { $0.count <= Self.longestContext } ?? true
         try Self.require(isShort, "context", "is longer than 64 KiB; keep what is long in a file, and its name here")
-        try Self.require(self.maxRetries >= 0, "limit of retries", "is negative; 0 is one attempt")
-        try Self.require(self.timeouts.minimumRate >= 0, "minimum rate", "is negative; 0 is any at all")
-        try Self.require(self.responseLimit >= 0, "limit of the response", "is negative; 0 is none of its body")
+        try Self.require(self.maxRetries >= 0, "limit of retries", "is negative; 0 means one attempt")
+        try Self.require(self.timeouts.minimumRate >= 0, "minimum rate", "is negative; 0 means no minimum")
+        try Self.require(self.responseLimit >= 0, "limit of the response", "is negative; 0 keeps no body")
         for (field, date) in [("timestamp", self.timestamp), ("expiry", self.expiresAt)] {
-            try Self.require(date?.timeIntervalSince1970.isFinite != false, field, "is no point in time")
+            try Self.require(date?.timeIntervalSince1970.isFinite != false, field, "is not a point in time")
         }
         for (field, limit) in [
             ("connect timeout", self.timeouts.connect), ("total timeout", self.timeouts.total),
             ("stall timeout", self.timeouts.stall),
         ] {
-            try Self.require(limit.map { $0 > .zero } != false, field, "is not longer than nothing")
+            try Self.require(limit.map { $0 > .zero } != false, field, "must be more than 0")
         }
     }
 }

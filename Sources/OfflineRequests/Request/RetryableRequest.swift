@@ -8,7 +8,7 @@ public import NetPathHTTP
 ///
 /// What it holds is what is sent, secrets included, and so is its encoded form; what is printed of it, with
 /// `description`, `debugDescription`, `dump` or a mirror, has no secrets.
-public struct RetryableRequest: Identifiable, Hashable, Sendable {
+public struct RetryableRequest: Identifiable, Hashable, Sendable, Codable {
     /// What tells it from every other request of the queue.
     public let id: UUID
     /// The whole address, with the scheme `http` or `https`.
@@ -108,10 +108,49 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         self.idempotencyKey =
             switch idempotencyKey {
             // A header of the caller's own is a key already.
-            case .automatic: headers[Self.keyHeader] == nil ? id.uuidString.lowercased() : nil
+            case .automatic: headers[Self.keyHeader] == nil ? id.text : nil
             case .none: nil
             case .value(let key): key
             }
+    }
+
+    /// Decodes a request; only the id and the address must be there.
+    ///
+    /// What is not there has its default, since most requests use few fields. What is there and not known is left alone.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys, into field: inout Value) throws {
+            field = try values.decodeIfPresent(Value.self, forKey: key) ?? field
+        }
+        self.init(
+            id: try values.decode(UUID.self, forKey: .id),
+            endpoint: try values.decode(String.self, forKey: .endpoint),
+            // Never made anew: a request that was kept without a key has none.
+            idempotencyKey: .none
+        )
+        try read(.method, into: &self.method)
+        try read(.headers, into: &self.headers)
+        try read(.body, into: &self.body)
+        try read(.bodyFile, into: &self.bodyFile)
+        try read(.timestamp, into: &self.timestamp)
+        try read(.retryCount, into: &self.retryCount)
+        try read(.maxRetries, into: &self.maxRetries)
+        try read(.requestType, into: &self.requestType)
+        try read(.priority, into: &self.priority)
+        try read(.expiresAt, into: &self.expiresAt)
+        try read(.orderingKey, into: &self.orderingKey)
+        try read(.onFailure, into: &self.onFailure)
+        try read(.idempotencyKey, into: &self.idempotencyKey)
+        try read(.requires, into: &self.requires)
+        try read(.uniqueKey, into: &self.uniqueKey)
+        try read(.ifExists, into: &self.ifExists)
+        try read(.sensitiveHeaders, into: &self.sensitiveHeaders)
+        try read(.timeouts, into: &self.timeouts)
+        try read(.responseLimit, into: &self.responseLimit)
+        try read(.expectedStatuses, into: &self.expectedStatuses)
+        try read(.expectedHeaders, into: &self.expectedHeaders)
+        try read(.keepsResponse, into: &self.keepsResponse)
+        try read(.context, into: &self.context)
     }
 }
 

@@ -38,6 +38,8 @@ public enum WaitingReason: Hashable, Sendable {
     /// It is not what was taken, because the file or its body was damaged; it must not be sent, and waits until a user
     /// cancels it.
     case damaged
+    /// Its time is over; the next process that sends gives it up.
+    case expired
     /// The queue is paused.
     case paused
     /// Another process sends for this queue.
@@ -58,18 +60,19 @@ extension WaitingReason: CustomStringConvertible {
         case .noPath(let reason): "no path: \(reason)"
         case .metered: "the path is metered"
         case .interfaceType(let type): "the path does not lead over \(type)"
-        case .behind(let head): "behind \(head.uuidString.lowercased()) of the same lane"
+        case .behind(let head): "behind \(head.text) of the same lane"
         case .backoff(let until): "tried again at \(until.formatted(.iso8601))"
         case .reconnecting: "the path has just returned"
-        case .concurrency: "other requests are being sent"
+        case .concurrency: "its turn has not come"
         case .hostPaused(let host, let until):
             "\(host) was not reached or failed, and is left alone until \(until.formatted(.iso8601))"
         case .unauthorized: "the server did not accept the credentials; it waits for new ones"
         case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
-        case .redirected(let host): "the answer leads to \(host); send it there, or retry it"
+        case .redirected(let host): "the server redirects to \(host); send it there, or retry it"
         case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
         case .laneHeld: "it was given up, and holds its lane until it is tried again or cancelled"
-        case .damaged: "it is not what was taken: the file of the queue or of its body was damaged"
+        case .damaged: "it is damaged, in the file of the queue or in that of its body"
+        case .expired: "it has expired, and is given up by the next process that sends"
         case .paused: "the queue is paused"
         case .otherSender: "another process sends for this queue, and gets to it in turn"
         case .ownSender(let until):
@@ -105,6 +108,7 @@ extension WaitingReason: Codable {
         case .unexpectedAnswer(let reason): Coded(code: "unexpectedAnswer", text: reason)
         case .laneHeld: Coded(code: "laneHeld")
         case .damaged: Coded(code: "damaged")
+        case .expired: Coded(code: "expired")
         case .paused: Coded(code: "paused")
         case .otherSender: Coded(code: "otherSender")
         case .ownSender(let until): Coded(code: "ownSender", until: until)
@@ -124,7 +128,7 @@ extension WaitingReason: Codable {
         let all: [WaitingReason] = [
             .noPath(text), .metered, .interfaceType(text), .behind(id), .backoff(until: until),
             .reconnecting, .concurrency, .hostPaused(text, until: until), .unauthorized, .portal, .redirected(text),
-            .unexpectedAnswer(text), .laneHeld, .damaged, .paused, .otherSender,
+            .unexpectedAnswer(text), .laneHeld, .damaged, .expired, .paused, .otherSender,
             .ownSender(until: coded.until), .notRunning,
         ]
         // What belongs to it must be there, too.

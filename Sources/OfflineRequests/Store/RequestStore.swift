@@ -92,14 +92,14 @@ final class RequestStore: Sendable {
                 let missing = try self.lackOfRoom(forRequestsOf: size, in: db)
                 let (value, transaction): (Value, StoreTransaction)
                 do {
-                    // GRDB would compile both anew each time, which takes longer than to insert a request.
-                    try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+                    try db.executeDirectly("BEGIN IMMEDIATE")
                     do {
                         transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
                         transaction.lacksRoom = missing
                         value = try body(transaction)
                         try transaction.finish()
-                        try db.cachedStatement(sql: "COMMIT").execute()
+                        try db.executeDirectly("COMMIT")
+                        state.last = transaction.seen
                     } catch {
                         try? db.rollback()
                         throw error
@@ -115,7 +115,6 @@ final class RequestStore: Sendable {
                     let isReserved = self.reserve.keep(forRequestsOf: 0) == 0
                     self.isReserveUsed.store(!isReserved, ordering: .relaxed)
                 }
-                state.last = transaction.seen
                 for lease in transaction.leases { lease.keep() }
                 for name in transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
                 return value
@@ -158,7 +157,7 @@ final class RequestStore: Sendable {
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
                 let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
                 // What is used, up to 16 MiB, is copied, and until that is done no process can enqueue.
-                guard free > 1024, free > used, used < 4096 else { return }
+                guard free > 2048, free > used, used < 8192 else { return }
                 // While another process is at the file, another time.
                 try? db.execute(sql: "VACUUM")
                 _ = try? db.checkpoint(.truncate)
@@ -221,7 +220,7 @@ final class RequestStore: Sendable {
             let lock = self.sends ? nil : try FileLock(QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
                 self.notifySender()
-                let reason = "the file is damaged, and the process that sends has it; end that, and repair it then"
+                let reason = "the file is damaged, and the process that sends has it open; end it, then repair the file"
                 throw .io(path: path, reason: reason)
             }
             throw try self.repair()
@@ -279,8 +278,8 @@ final class RequestStore: Sendable {
             if last.journal != nil, last.journal == StoreFiles.identity(self.paths.journal) {
                 journal = StorePaths(try replacement.setAside(StorePaths.companions)).journal
             }
-            let reason = "another file was put in the place of this one while it was open, which the queue goes on with"
-            self.salvaged(self.lost("\(reason): what waited in the old one is not in it", journal: journal))
+            let reason = "another file replaced this one while it was open; the queue goes on with the new one"
+            self.salvaged(self.lost("\(reason): what waited in the old one is not in the new one", journal: journal))
         }
         if let database = try self.openCurrent() { return database }
         try lock?.takeAlone(within: Self.patience)
@@ -320,9 +319,11 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement),
-            try StoreFile.open(path, readOnly: true).read({ try StoreSchema.check($0, path: path) }) > 0
-        else { return nil }
+        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement) else {
+            return nil
+        }
+        let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+        guard version == StoreSchema.version else { return nil }
         return try self.connect(at: self.clock())
     }
 

@@ -46,7 +46,7 @@ enum StoreErrors {
 
     static func queueError(_ error: any Error, path: String) -> QueueError {
         if self.isPassing(error, path: path) {
-            return .io(path: path, reason: "the disk did not give all of it for a moment; it is read again later")
+            return .io(path: path, reason: "a read from the disk was incomplete; it is repeated later")
         }
         if self.isDamage(error) { return .corrupt(path: path, setAsideAs: nil) }
         guard let error = error as? DatabaseError else {

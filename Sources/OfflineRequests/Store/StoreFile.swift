@@ -141,6 +141,8 @@ final class StoreFile: Sendable {
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
             if readOnly { return }
+            // Of a new file.
+            try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
             // Not by the configuration, which would make it NORMAL.
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = FULL")

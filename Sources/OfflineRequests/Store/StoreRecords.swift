@@ -25,8 +25,8 @@ struct StoreRecords {
         // The few that are being sent, held or finished are found without a look at all others.
         let isApart = states.isDisjoint(with: [.ready, .blocked, .backoff])
         let sql = """
-            SELECT * FROM request \(isApart ? "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND" : "WHERE")
-            \(wanted) AND sequence > ? ORDER BY sequence LIMIT ?
+            SELECT * FROM request WHERE \(isApart ? "\(StoreSchema.apart) AND" : "") \(wanted) AND sequence > ?
+            ORDER BY sequence LIMIT ?
             """
         return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit]).map { self.record($0) }
     }
@@ -59,6 +59,14 @@ struct StoreRecords {
             // What it waits for is not worth a failure.
             let head = try? UUID.fetchOne(self.db.cachedStatement(sql: sql), arguments: [stored.lane])
             record.waiting = head.map { .behind($0) }
+        }
+        if !record.state.isFinal, record.state != .running, record.waiting != .laneHeld {
+            // One that was revived has the time it was to expire at only in its text.
+            guard let deadline = stored.deadline else {
+                record.request.expiresAt = nil
+                return record
+            }
+            if deadline <= self.status.now(self.stamp) { record.waiting = .expired }
         }
         return record
     }

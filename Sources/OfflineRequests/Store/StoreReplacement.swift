@@ -169,9 +169,6 @@ extension Database {
 /// Nothing of the header of a queue is unknown but how many pages there are, which the length of the file says
 /// (https://sqlite.org/fileformat.html).
 struct MendedCopy {
-    /// SQLite's usual size, which every queue has.
-    private static let pageSize = 4096
-
     let path: String
 
     /// Makes a copy, with its journal, while no other process is at the file.
@@ -185,9 +182,9 @@ struct MendedCopy {
         }
         let file = try FileHandle(forUpdating: URL(filePath: self.path))
         defer { try? file.close() }
-        let pages = (Int(try file.seekToEnd()) + Self.pageSize - 1) / Self.pageSize
+        let pages = (Int(try file.seekToEnd()) + StoreSchema.pageSize - 1) / StoreSchema.pageSize
         // What is missing of the last page reads as zeroes.
-        try file.truncate(atOffset: UInt64(max(1, pages) * Self.pageSize))
+        try file.truncate(atOffset: UInt64(max(1, pages) * StoreSchema.pageSize))
         try file.seek(toOffset: 0)
         try file.write(contentsOf: Self.header(pages: max(1, pages)))
     }
@@ -200,7 +197,7 @@ struct MendedCopy {
         func number(_ value: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
         var header = Data("SQLite format 3\0".utf8)
         // The size of pages, WAL for readers and writers, nothing reserved, and fractions that are fixed.
-        header += [UInt8(self.pageSize >> 8), 0, 2, 2, 0, 64, 32, 32]
+        header += [UInt8(StoreSchema.pageSize >> 8), 0, 2, 2, 0, 64, 32, 32]
         // The count of changes, by which the number of pages counts; no free pages, which only a writer needs.
         header += number(1) + number(pages) + number(0) + number(0)
         // The schema's count and format, the cache, no vacuum, UTF-8.

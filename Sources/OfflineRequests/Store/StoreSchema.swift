@@ -10,18 +10,22 @@ import GRDB
 enum StoreSchema {
     /// "NPOR": says of a database whose it is (the application id of SQLite's header).
     static let applicationID: Int64 = 0x4E50_4F52
+    /// An insert changes little in several pages, which are written whole.
+    static let pageSize = 2048
     /// In `user_version`, where a process of an older version sees it.
-    static let version = 1
+    static let version = 2
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
     /// Without a list, for which SQLite would make a table at every insert.
-    private static let apartIndex = "state = 'running' OR state = 'held' OR state = 'dead' OR state = 'succeeded'"
-    /// The index of files that were made before has a list.
-    static let apart = "state IN ('running', 'held', 'dead', 'succeeded') AND (\(Self.apartIndex))"
+    static let apart = "(state = 'running' OR state = 'held' OR state = 'dead' OR state = 'succeeded')"
     static let head = """
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """
+
+    private static let apartIndex = "CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);"
+    /// What version 1 had otherwise: the condition of this index, without which queries that name it fail.
+    private static let upgrade = "DROP INDEX requestApart; \(Self.apartIndex) PRAGMA user_version = \(Self.version)"
 
     private static let tables = """
         CREATE TABLE queue (
@@ -41,7 +45,7 @@ enum StoreSchema {
         CREATE UNIQUE INDEX requestID ON request (id);
         CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
         CREATE INDEX requestDue ON request (due) WHERE state = 'backoff';
-        CREATE INDEX requestApart ON request (state) WHERE \(Self.apartIndex);
+        \(Self.apartIndex)
         CREATE INDEX requestLane ON request (lane) WHERE lane IS NOT NULL AND \(Self.pending);
         CREATE INDEX requestUnique ON request (uniqueKey) WHERE uniqueKey IS NOT NULL AND \(Self.pending);
         CREATE INDEX requestDeadline ON request (deadline) WHERE deadline IS NOT NULL;
@@ -92,13 +96,15 @@ enum StoreSchema {
         }
     }
 
-    /// Makes the tables of a new database; the row of the status with them, since without it they would be those of a damaged
-    /// file.
+    /// Makes the tables of a new database, or brings those of an earlier version up to date; the row of the status with them,
+    /// since without it they would be those of a damaged file.
     static func make(_ database: DatabaseQueue, path: String, at stamp: Moment) throws {
         guard try database.read({ try self.check($0, path: path) }) < self.version else { return }
         try database.write { db in
             // Another process may have been faster.
-            guard try self.check(db, path: path) < self.version else { return }
+            let found = try self.check(db, path: path)
+            if found == self.version { return }
+            if found > 0 { return try db.execute(sql: self.upgrade) }
             try db.execute(sql: self.tables)
             for state in RequestState.allCases {
                 try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])

@@ -165,12 +165,8 @@ extension StoreTransaction {
     /// Returns what another sender left when it died; a server may have received it.
     @discardableResult
     func releaseRunning() throws -> Int {
-        try self.execute(
-            """
-            UPDATE request INDEXED BY requestApart SET state = 'ready', received = 1
-            WHERE \(StoreSchema.apart) AND state = 'running'
-            """
-        )
+        let change = "UPDATE request INDEXED BY requestApart SET state = 'ready', received = 1 WHERE state = 'running'"
+        return try self.execute(change)
     }
 
     // MARK: Ends
@@ -244,7 +240,7 @@ extension StoreTransaction {
         }
         let condition = "INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending) AND sequence > ?"
         let behind = try self.rows("\(condition) ORDER BY sequence", [row.lane, row.sequence])
-        let reason = "the request \(row.id.uuidString.lowercased()) before it in its lane was given up"
+        let reason = "the request \(row.id.text) before it in its lane was given up"
         for row in behind { try self.set(row, .dead, error: reason, "deadline = NULL") }
         return Finish(state: .dead, dropped: behind.map(\.id))
     }

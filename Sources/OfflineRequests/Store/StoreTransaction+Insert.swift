@@ -63,7 +63,7 @@ extension StoreTransaction {
     /// Removes the oldest of what is finished, until nothing is beyond the limits.
     private func makeRoom() throws -> [UUID] {
         let find = { (state: String) in
-            "SELECT min(sequence) FROM request INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state = '\(state)'"
+            "SELECT min(sequence) FROM request INDEXED BY requestApart WHERE state = '\(state)'"
         }
         let finished = "sequence IN (SELECT min(ifnull((\(find("dead"))), ?1), ifnull((\(find("succeeded"))), ?1)))"
         var dropped: [UUID] = []
@@ -122,8 +122,9 @@ struct StoreGate: Identifiable, Hashable, Sendable, FetchableRecord {
 
 /// A request as it goes into the database: encoded, and with a long body in a file of the queue's own.
 ///
-/// All that takes long is done when it is made, on the thread of the caller.
-struct PreparedRequest: Sendable {
+/// All that takes long is done when it is made, on the thread of the caller. An object, since it is large and goes from hand to
+/// hand.
+final class PreparedRequest: Sendable {
     /// The request, as the queue will give it back.
     let request: RetryableRequest
     /// Its row, but for its place and its times.

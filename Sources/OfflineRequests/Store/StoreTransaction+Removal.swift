@@ -68,8 +68,8 @@ extension StoreTransaction {
 
     /// Removes all that are finished in this way: dead or succeeded.
     func purge(_ state: RequestState) throws -> Int {
-        let apart = "SELECT sequence FROM request INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state = ?"
-        return try self.end("sequence IN (\(apart))", [state.rawValue]).count
+        let apart = "SELECT sequence FROM request INDEXED BY requestApart WHERE state = '\(state.rawValue)'"
+        return try self.end("sequence IN (\(apart))").count
     }
 
     /// Removes a request that is finished, for example once its response was taken.
@@ -106,7 +106,9 @@ extension StoreTransaction {
     func release(_ id: UUID, replacing headers: HeaderFields = HeaderFields()) throws -> RetryableRequest? {
         guard let record = try self.records.record(id) else { return nil }
         if !headers.fields.isEmpty { try self.replace(headers, of: record) }
-        if record.state == .backoff, let row = try self.row(id) {
+        if record.waiting == .expired, let row = try self.row(id) {
+            _ = try self.revive(row)
+        } else if record.state == .backoff, let row = try self.row(id) {
             try self.set(row, .ready)
         } else {
             _ = try self.requeue(id)
@@ -125,7 +127,7 @@ extension StoreTransaction {
         try request.validate()
         let find = "SELECT * FROM request WHERE id = ?"
         guard let old = try StoredRequest.fetchOne(self.db, sql: find, arguments: [record.id]) else { return }
-        let text = try StoredRequest.text(of: request)
+        let text = request.text
         let checksum = old.checksum ^ Checksum.of(old.request) ^ Checksum.of(text)
         let size = old.size + text.utf8.count - old.request.utf8.count
         let change = "UPDATE request SET checksum = ?, size = ?, request = ? WHERE id = ?"
@@ -134,7 +136,7 @@ extension StoreTransaction {
 
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
     func requeueDead() throws -> [UUID] {
-        let apart = "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state ="
+        let apart = "INDEXED BY requestApart WHERE state ="
         let rows =
             try self.rows("\(apart) 'held' AND instr(waiting, '\"laneHeld\"') ORDER BY sequence")
             + self.rows("\(apart) 'dead' ORDER BY sequence")
@@ -150,7 +152,7 @@ extension StoreTransaction {
             UPDATE request INDEXED BY requestApart SET waiting = NULL, state = CASE WHEN lane IS NOT NULL AND EXISTS
               (SELECT 1 FROM request AS other WHERE other.lane = request.lane AND other.sequence < request.sequence
                AND other.state NOT IN ('dead', 'succeeded')) THEN 'blocked' ELSE 'ready' END
-            WHERE \(StoreSchema.apart) AND state = 'held'
+            WHERE state = 'held'
             """
         )
     }

@@ -16,7 +16,6 @@ final class StoreTransaction {
     private let path: String
     /// Whether another process has written since the last transaction of this process.
     let othersWrote: Bool
-    private let dataVersion: Int?
     /// Written at the end, where it is not the same as before.
     var status: StoreStatus
     private let before: StoreStatus
@@ -30,8 +29,7 @@ final class StoreTransaction {
 
     /// What a transaction leaves to the next one of this process.
     struct Seen: Sendable {
-        /// Changes with every transaction of another connection (https://sqlite.org/pragma.html#pragma_data_version).
-        fileprivate let dataVersion: Int?
+        fileprivate let dataVersion: UInt32
         fileprivate let status: StoreStatus
         fileprivate let counted: Counted?
     }
@@ -63,9 +61,8 @@ final class StoreTransaction {
     }
 
     init(_ db: Database, of store: RequestStore, at stamp: Moment, after last: Seen?) throws {
-        self.dataVersion = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         let before: StoreStatus
-        if let last, last.dataVersion == self.dataVersion {
+        if let last, last.dataVersion == db.dataVersion {
             (before, self.othersWrote, self.counted) = (last.status, false, last.counted)
         } else {
             // It may have brought the file up to a newer version, whose tables may be others.
@@ -94,7 +91,8 @@ final class StoreTransaction {
         if let lacksRoom { throw .diskFull(path: self.path, missing: max(lacksRoom, size)) }
     }
 
-    var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status, counted: self.counted) }
+    /// For after the commit.
+    var seen: Seen { Seen(dataVersion: self.db.dataVersion, status: self.status, counted: self.counted) }
 
     var records: StoreRecords {
         StoreRecords(db: self.db, status: self.status, stamp: self.stamp, bodies: self.bodies)

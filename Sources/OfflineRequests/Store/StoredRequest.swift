@@ -28,7 +28,7 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
     var status: Int?
     var error: String?
     var waiting: WaitingReason?
-    /// Of the request and its body, so that neither is sent when it is not what was taken.
+    /// Of the request and its body, so that neither is sent when it is damaged.
     var checksum: Int64
     /// The request as JSON, without its body.
     var request: String
@@ -53,36 +53,29 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
         self.uniqueKey = request.uniqueKey
         self.requestType = request.requestType
         self.retries = request.retryCount
-        self.request = try Self.text(of: request)
+        self.request = request.text
         self.checksum = Checksum.of(self.request) ^ (copy?.checksum.value ?? Checksum.of(request.body))
         self.size = self.request.utf8.count + (copy?.size ?? request.body?.count ?? 0)
         self.bodyFile = copy?.name
         self.body = request.body
     }
 
-    static func text(of request: RetryableRequest) throws(QueueError) -> String {
-        var request = request
-        (request.body, request.bodyFile) = (nil, nil)
-        do { return try JSON.text(of: request) } catch {
-            throw .invalidRequest(field: "request", reason: "cannot be written as JSON: \(error)")
-        }
-    }
-
-    private static let marks = databaseQuestionMarks(count: 24)
+    private static let newInsertion = "INSERT OR FAIL INTO request VALUES (\(databaseQuestionMarks(count: 24)))"
+    private static let insertion = "INSERT OR IGNORE INTO request VALUES (\(databaseQuestionMarks(count: 24)))"
 
     /// Inserts the row; one that is not new only where there is none with that id.
-    ///
-    /// With the columns one by one: for half of them a Codable record would try JSON first, which takes as long as all
-    /// the rest.
     func insert(_ db: Database, isNew: Bool = true) throws {
-        let values: StatementArguments = [
-            self.sequence, self.id, self.state.rawValue, self.gate, self.priority.rawValue, self.lane, self.uniqueKey,
-            self.requestType, self.due, self.deadline, self.enqueued, self.size, self.retries, self.attempts,
-            self.received, self.status, self.error, try self.waiting.map { try JSON.text(of: $0) }, self.checksum,
-            self.request, self.bodyFile, self.body, try self.answer.map { try JSON.text(of: $0) }, self.answerBody,
+        let values: [Database.Value] = [
+            .integer(self.sequence), .blob(Data(self.id)), .text(self.state.rawValue), .text(self.gate),
+            .integer(Int64(self.priority.rawValue)), .text(self.lane), .text(self.uniqueKey), .text(self.requestType),
+            .integer(self.due), .integer(self.deadline), .integer(self.enqueued), .integer(Int64(self.size)),
+            .integer(Int64(self.retries)), .integer(Int64(self.attempts)), .integer(self.received ? 1 : 0),
+            .integer(self.status.map(Int64.init)), .text(self.error),
+            .text(try self.waiting.map { try JSON.text(of: $0) }), .integer(self.checksum), .text(self.request),
+            .text(self.bodyFile), .blob(self.body),
+            .text(try self.answer.map { try JSON.text(of: $0) }), .blob(self.answerBody),
         ]
-        let sql = "INSERT \(isNew ? "" : "OR IGNORE ")INTO request VALUES (\(Self.marks))"
-        try db.cachedStatement(sql: sql).execute(arguments: values)
+        try db.executeDirectly(isNew ? Self.newInsertion : Self.insertion, values)
     }
 
     /// The request; nil when it cannot be read, or its body is not the one that was taken.
@@ -138,7 +131,7 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
 
 extension RequestRecord {
     /// What is said of a request whose checksum is wrong.
-    static let damage = "it is not what was taken"
+    static let damage = "it is damaged"
 }
 
 /// What changes of state need of a row: everything but the request itself.

@@ -77,7 +77,7 @@ import Testing
         tunnel?.type = .other
         path?.interfaces.insert(contentsOf: [tunnel].compactMap { $0 }, at: 0)
         #expect(ConnectionType(path) == .other)
-        path?.underlyingIndex = 2
+        path?.carriedByIndex = 2
         #expect(ConnectionType(path) == .wifi)
     }
 }

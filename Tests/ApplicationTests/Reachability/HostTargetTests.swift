@@ -45,8 +45,8 @@ import Testing
     @Test(
         arguments: [
             ("", "has no host"), ("two words", "other characters"), ("192.0.2.256", "IPv4 address that is none"),
-            ("192.0.2", "IPv4 address that is none"), ("example.net:", "a port that is no number"),
-            ("example.net:0", "a port that is no number"), ("example.net:65536", "a port that is no number"),
+            ("192.0.2", "IPv4 address that is none"), ("example.net:", "a port that is not a number"),
+            ("example.net:0", "a port that is not a number"), ("example.net:65536", "a port that is not a number"),
             ("example..net", "empty or longer"), ("[2001:db8::7", "closing bracket"),
             ("[192.0.2.7]", "no IPv6 address"),
             ("[2001:db8::7]443", "something else than a port"), ("2001:db8:::7", "no IPv6 address"),

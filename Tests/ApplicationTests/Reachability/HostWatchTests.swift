@@ -78,7 +78,7 @@ private final class Told: Sendable {
         #expect(far.interfaceType == .wired)
         #expect(!far.isLocalOnly && !far.isTunnel && !far.isVPN)
         let near = try #require(try self.watch("192.0.2.7").ask().route)
-        #expect(near.description == "192.0.2.7 through wan0, local only")
+        #expect(near.description == "192.0.2.7 through wan0, on the link")
     }
 
     @Test func tunnelsAndWhatCarriesThem() throws {

@@ -9,7 +9,7 @@ import Testing
 
 /// Host reachability as an application uses it: public declarations only, on this machine's own kernel, and only about
 /// this machine itself.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ReachabilityUseTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ReachabilityUseTests {
     @Test func askedOnce() throws {
         let status = try HostReachability(host: "127.0.0.1").reach()
         #expect(status.isReachable)

@@ -39,13 +39,21 @@ struct BrokenBackendTests {
         for await _ in context.refreshRequests { context.report(self.observe(context)) }
     }
 
+    private static let limits: BackendConformance.Limits = {
+        var limits = BackendConformance.Limits().extended(by: 5)
+        limits.cycles = 20
+        // Other tests may hold the threads that would run it.
+        limits.cancellation = .seconds(60)
+        return limits
+    }()
+
     private static func check(
         _ rules: Set<ConformanceRule> = Set(ConformanceRule.allCases),
         cycles: Int = 20,
         withoutSource: BackendConformance.Make? = nil,
         _ body: @escaping @Sendable (MonitorContext) async throws -> Void
     ) async -> ConformanceReport {
-        var limits = BackendConformance.Limits().extended(by: 5)
+        var limits = Self.limits
         limits.cycles = cycles
         return await BackendConformance("mine", limits: limits, withoutSource: withoutSource) { Monitor(body) }
             .check(rules)
@@ -247,8 +255,6 @@ struct BrokenBackendTests {
     }
 
     @Test func onlyOneRun() async {
-        var limits = BackendConformance.Limits().extended(by: 5)
-        limits.cycles = 20
         let hasRun = Mutex(false)
         let monitor = Monitor { context in
             let isSecond = hasRun.withLock { hasRun in
@@ -258,7 +264,7 @@ struct BrokenBackendTests {
             if isSecond { throw Failure(description: "the stream is used up") }
             try await Self.good(context)
         }
-        let report = await BackendConformance("once", limits: limits) { monitor }.check([.restart])
+        let report = await BackendConformance("once", limits: Self.limits) { monitor }.check([.restart])
         #expect(report.failures.first?.contains("the stream is used up") == true, "\(report)")
     }
 

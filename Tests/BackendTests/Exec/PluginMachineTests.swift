@@ -325,7 +325,7 @@ struct PluginMachineTests {
         let echo = machine.received(Array(own.utf8), now: self.start)
         guard case .report(let evidence, let none)? = echo.first else { throw Unexpected(actions: echo) }
         #expect(evidence.conclusion == nil)
-        #expect(evidence.limitations == ["what router says, which comes from this machine"])
+        #expect(evidence.limitations == ["what router says comes from this machine"])
         #expect(none == [])
     }
 

@@ -3,6 +3,7 @@
 
 import Glibc
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathExec
@@ -86,8 +87,18 @@ struct TrustTests {
         #expect(self.refusal(["\(folder.path)/link"])?.contains("/inner'") == true)
         // Everybody's folder, though nobody can replace what is another's there.
         let shared = self.refusal(["/tmp/\(folder.path.dropFirst(5))"])
-        #expect(shared?.hasPrefix("'/tmp' is a folder in which every user may put files; move the program") == true)
+        #expect(shared?.hasPrefix("'/tmp' is a folder in which every user may put files; use a folder") == true)
         #expect(shared?.contains("chmod") == false)
+    }
+
+    @Test func anArgumentThatIsRefusedIsNamed() throws {
+        let folder = try Folder()
+        try folder.write("plugin", "#!/bin/sh\n")
+        let directory = try TemporaryDirectory(in: "/tmp")
+        try directory.write("data", "")
+        let refusal = try #require(self.refusal(["\(folder.path)/plugin", directory["data"]]))
+        let beginning = "the argument '\(directory["data"])' may be a part of the program: '/tmp' is"
+        #expect(refusal.hasPrefix(beginning), "\(refusal)")
     }
 
     @Test func whoServesTheMachine() {

@@ -163,7 +163,7 @@ struct ProbeScheduleTests {
         #expect(simulation.reports.last?.round.answered == true)
     }
 
-    /// However often monitors are started anew: their attempts are counted together, and what was known is told at once.
+    /// However often monitors are restarted: their attempts are counted together, and what was known is told at once.
     @Test(arguments: networks.indices) func aHundredStartsHaveOneBudget(network: Int) throws {
         let options = try TCPProbeMonitor.Options.to("192.0.2.1:1", "gone.example:1") { $0.maxPerMinute = 6 }
         let ledger = ProbeLedger()

@@ -64,7 +64,7 @@ extension ScenarioTable {
         ),
         "an authentication is pending (dormant), and the switch lets packets through all the same": Advice(
             "wan0 is waiting for authentication",
-            "Let the authentication of wan0 end; its supplicant knows more: `wpa_cli -i wan0 status`"
+            "Wait for the authentication of wan0; its supplicant knows more: `wpa_cli -i wan0 status`"
         ),
         "the uplink is moved into a container": Advice(
             "there is no network interface besides loopback",
@@ -153,7 +153,7 @@ extension ScenarioTable {
         "a policy rule says that everything is unreachable": Advice(
             "an unreachable route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list them"
         ),
         "IPv6 is off and has a blackhole, and the IPv4 default route is removed": Advice(
             "wan0 has an address but no route to the internet",
@@ -162,7 +162,7 @@ extension ScenarioTable {
         "the default route becomes unreachable": Advice(
             "an unreachable route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list them"
         ),
         "the route of a router advertisement expires; its removal comes up to half a minute late": Advice(
             "wan0 has an address but no route to the internet",
@@ -171,27 +171,27 @@ extension ScenarioTable {
         "the default route becomes prohibited": Advice(
             "a prohibit route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list them"
         ),
         "the IPv6 default route becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip -6 route show table all type blackhole` and `ip -6 rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip -6 route show table all type blackhole` and `ip -6 rule` list them"
         ),
         "the default route becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list them"
         ),
         "a policy rule prohibits everything": Advice(
             "a prohibit route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list them"
         ),
         "8.0.0.0/7 becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets to 9.0.0.1",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list them"
         ),
         "only the upper half is routed, where the probe's target is": Advice(
             "there is no route to 9.0.0.1",
@@ -200,7 +200,7 @@ extension ScenarioTable {
         "192.0.0.0/7 becomes a blackhole, behind five hundred other routes": Advice(
             "a blackhole route or rule refuses packets to 193.0.0.1",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list them"
         ),
         "the default route says throw, and there is nowhere else to look": Advice(
             "wan0 has an address but no route to the internet",
@@ -213,7 +213,7 @@ extension ScenarioTable {
         "the preferred uplink's cable is pulled: the kernel goes on sending into it": Advice(
             "wan0 has no carrier",
             "Bring the other end of wan0 up",
-            "Let the kernel pass over routes without a link, so that wan1 takes over: `sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`"
+            "Let the kernel skip routes without a link, so that wan1 takes over: `sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`"
         ),
         "the only uplink is a tunnel, and its program ends": Advice(
             "tun0 has no carrier",
@@ -222,7 +222,7 @@ extension ScenarioTable {
         "the kill switch of a VPN: its table, found by a rule, holds a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find the route or rule, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list them"
         ),
         "a route over both next hops (multipath), both cables pulled": Advice(
             "wan0 has no carrier",

@@ -12,7 +12,7 @@ struct Expectation {
     var words: [String: ScenarioCell] = [:]
     /// What the probes say of the internet; nil without probes.
     var internet: String?
-    /// A part of what sysfs says it has to do without.
+    /// A part of what sysfs says limits it.
     var limitation: String?
 
     init(_ column: ScenarioColumn, cell: ScenarioCell, words: [ScenarioColumn: ScenarioCell]) {

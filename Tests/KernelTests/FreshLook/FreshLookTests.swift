@@ -39,7 +39,7 @@ import Testing
 
     @Test func memoryAllowsADoubtAndNeverTheOpposite() throws {
         let watched = try self.said(#"{"status": "unsatisfied", "reason": {"code": "noInterface", "message": ""}}"#)
-        let doubtful = self.tunnel.replacing("wg0\"}", with: "wg0; whether anything carries wg0 is not known\"}")
+        let doubtful = self.tunnel.replacing("wg0\"}", with: "wg0; it is unknown whether anything carries wg0\"}")
         #expect(MonitorMemory.tunnelCarrier.allows(try self.said(doubtful), beside: watched))
         #expect(!MonitorMemory.tunnelCarrier.allows(try self.said(self.tunnel), beside: watched))
     }

@@ -25,9 +25,6 @@ enum RememberedSteps {
             "OpenWrt: an uplink beside a bridge of LAN ports": ["wan: the interface is set down"],
             "Tailscale without an exit node": [down],
             "a split VPN beside the default": [down],
-            "kill switch: the default route of an interface that discards, as of Proton VPN": [
-                "the cable is unplugged"
-            ],
             "Docker: a container in two networks": lossOfEth0,
             "LXD: the host, its bridge has both families and no ports": ["eth0: the interface is set down"],
             "Docker: the host": ["eth0: the interface is set down"],

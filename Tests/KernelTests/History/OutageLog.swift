@@ -10,6 +10,8 @@ struct OutageLog {
         var begin: Double
         var end: Double
 
+        var length: Double { self.end - self.begin }
+
         func widened(by margin: Double) -> Span { Span(begin: self.begin - margin, end: self.end + margin) }
 
         func overlap(_ other: Span) -> Double { min(self.end, other.end) - max(self.begin, other.begin) }
@@ -70,23 +72,28 @@ struct OutageLog {
             rest = rest.flatMap { part -> [Span] in
                 guard part.overlap(span) > 0 else { return [part] }
                 return [Span(begin: part.begin, end: span.begin), Span(begin: span.end, end: part.end)]
-                    .filter { $0.end > $0.begin }
+                    .filter { $0.length > 0 }
             }
         }
         let words = claim.isUp.map { $0 ? "there was a path" : "there was no path" } ?? "nothing is known"
-        return rest.filter { $0.end - $0.begin > 0.001 }
+        return rest.filter { $0.length > 0.001 }
             .map { "it says that \(words) from \(Self.text($0)), in the period \(Self.text(claim.span))" }
     }
 
     /// Each outage is there once, and each time between two of them, or is stated as unknown.
+    ///
+    /// Where nothing could be written from the beginning on, nobody knows that there is something to be stated.
     private func missing(in claims: [Claim], until end: Double) -> [String] {
-        [false, true].flatMap { isUp in
+        let begin = claims.first?.span.begin ?? .infinity
+        return [false, true].flatMap { isUp in
             let groups = Self.groups(of: claims, isUp: isUp)
             let unknown = claims.filter { $0.isUp == nil }.map(\.span)
             return self.certain(isUp: isUp, until: end).compactMap { span -> String? in
                 let count = groups.count { $0.overlap(span) > 0 }
                 let isUnknown = unknown.contains { $0.widened(by: Self.tolerance).overlap(span) > 0 }
-                if count == 1 || count == 0 && isUnknown { return nil }
+                let isExcused = self.excuses.contains { $0.overlap(span) == span.length }
+                let isBefore = isExcused && span.end <= begin + Self.tolerance
+                if count == 1 || count == 0 && (isUnknown || isBefore) { return nil }
                 return "what was \(isUp ? "a path" : "an outage") from \(Self.text(span)) is there \(count) times"
             }
         }
@@ -106,7 +113,7 @@ struct OutageLog {
             .compactMap { index in
                 let next = index + 1 < self.changes.count ? self.changes[index + 1].span.begin : end
                 let span = Span(begin: self.changes[index].span.end, end: next)
-                return span.end - span.begin >= Self.tolerance ? span : nil
+                return span.length >= Self.tolerance ? span : nil
             }
     }
 
@@ -123,7 +130,7 @@ struct OutageLog {
                 }
                 between = 0
             } else if claim.isUp != nil {
-                between += claim.span.end - claim.span.begin
+                between += claim.span.length
             }
         }
         return groups

@@ -44,4 +44,17 @@ struct OutageLogTests {
         #expect(self.faults([(10, nil), (20, true)]) > 0)
         #expect(self.faults([(10, false), (20, true)], [(38, nil), (50, true)]) > 0)
     }
+
+    /// A disk that was full when the service began, which was killed before there was room.
+    @Test func whatWasNeverWrittenNeedsAnExcuse() {
+        let claims = [(26.0, 30.0, true), (30, 35, false), (35, 60, true)].map {
+            OutageLog.Claim(span: OutageLog.Span(begin: $0.0, end: $0.1), isUp: $0.2)
+        }
+        var log = self.log
+        #expect(!log.faults(of: claims, until: 60).isEmpty)
+        log.excuse(OutageLog.Span(begin: 15, end: 26))
+        #expect(!log.faults(of: claims, until: 60).isEmpty)
+        log.excuse(OutageLog.Span(begin: 0, end: 26))
+        #expect(log.faults(of: claims, until: 60).isEmpty)
+    }
 }

@@ -104,7 +104,7 @@ final class SetupNetwork {
     @discardableResult
     private func awaitMark(_ monitor: MonitorProcess, seen: (JSONLine) -> Void) throws -> JSONLine {
         let mark = try self.mark()
-        return try monitor.next(timeout: .seconds(10)) {
+        return try monitor.next {
             seen($0)
             return $0["dnsServers"] == [.string(mark)]
         }

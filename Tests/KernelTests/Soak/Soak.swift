@@ -173,8 +173,9 @@ struct Soak {
         try self.mend()
         try self.lab.settle()
         let isFirstPart = self.part <= self.firstPart
-        // A hook, a reply or a plugin may be on its way; what is held longer than that is held for ever.
-        let deadline = ContinuousClock.now + .seconds(60)
+        // A hook, a reply or a plugin may be on its way, and the server gives way to whatever else runs; what is held longer than
+        // that is held for ever.
+        let deadline = ContinuousClock.now + .seconds(300)
         var holdings = self.service.holdings()
         while ContinuousClock.now < deadline {
             Thread.sleep(forTimeInterval: 1)

@@ -72,7 +72,7 @@ final class SoakService {
     }
 
     private static func wait(for file: String, of process: MonitorProcess) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !FileManager.default.fileExists(atPath: file) {
             guard process.isRunning, ContinuousClock.now < deadline else {
                 throw WalkFailure(description: "there is no \(file): \(process.standardError)")

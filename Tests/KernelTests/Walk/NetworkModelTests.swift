@@ -49,6 +49,23 @@ import Testing
         #expect(Model().verdict == ExpectedVerdict(status: "unsatisfied", reason: "noInterface"))
     }
 
+    /// Which of two interfaces carried the path before decides which family is closer, and a model of the present cannot know.
+    @Test(arguments: [false, true]) func aRouteThatRefusesIsCloserThanWhatNeverCarriedThePath(canSendBoth: Bool) {
+        var model = Self.twoUplinks
+        var refusal = Self.route(.ipv6, [])
+        refusal.target = .rejection(.prohibit)
+        model.routes = [refusal]
+        if !canSendBoth {
+            for (id, family) in [(1, Model.Family.ipv4), (2, .ipv6)] {
+                model.remove(Model.Address(family: family, text: "address \(id)", gateway: "gateway \(id)"), from: id)
+            }
+        }
+        func said(_ reason: String) -> ExpectedVerdict { ExpectedVerdict(status: "unsatisfied", reason: reason) }
+        #expect(model.verdict == said("noRoute"))
+        #expect(model.allows(said("routeRejects")) == !canSendBoth)
+        #expect(!model.allows(said("noCarrier")))
+    }
+
     @Test func unpluggedInterfaceKeepsItsRouteUnlessToldOtherwise() {
         var model = Self.twoUplinks
         model.setPlugged(1, false)

@@ -19,7 +19,7 @@ WAITING = "requiresConnection configuringAddress"
 def lease(world, subnet, seconds):
     """A DHCP server with one subnet, whose leases are short; stop it with `kill`."""
     write(f"{world.folder}/leases", "")
-    write(f"{world.folder}/udhcpd.conf", f"start 10.{subnet}.0.50\nend 10.{subnet}.0.60\ninterface lan0-far\n"
+    write(f"{world.folder}/udhcpd.conf", f"start 10.{subnet}.0.50\nend 10.{subnet}.0.59\ninterface lan0-far\n"
           f"lease_file {world.folder}/leases\npidfile {world.folder}/udhcpd.pid\nmin_lease {seconds}\n"
           f"option subnet 255.255.255.0\noption router 10.{subnet}.0.1\noption lease {seconds}\n")
     return world.start("far", "udhcpd", "busybox", "udhcpd", "-f", f"{world.folder}/udhcpd.conf")

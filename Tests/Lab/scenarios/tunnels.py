@@ -67,16 +67,20 @@ def over_roaming(world, watch):
                  sysfs=["?" + LOOKING, "?" + JOINING, "?satisfied routed wifi"])
 
 
-def openvpn(world, peer):
-    """A tunnel of OpenVPN to PEER that takes both halves of the internet."""
+def openvpn(world):
+    """A tunnel of OpenVPN that takes both halves of the internet."""
     run("modprobe", "tun")
+    # Beyond the gateway, so that a route leads to it past the tunnel.
+    server = "198.51.100.9"
+    world.far(f"address add {server}/32 dev lo")
     key = f"{world.folder}/openvpn.key"
     run("openvpn", "--genkey", "secret", key)
     both = ("--dev", "tun0", "--secret", key, "--cipher", "AES-256-CBC", "--ping", "1", "--ping-restart", "6", "--persist-tun",
             "--persist-key", "--verb", "3")
-    world.start("far", "openvpn-far", "openvpn", *both, "--ifconfig", "10.8.0.1", "10.8.0.2")
-    world.start("here", "openvpn-here", "openvpn", *both, "--ifconfig", "10.8.0.2", "10.8.0.1", "--remote", peer, "--nobind",
-                "--redirect-gateway", "local", "def1")
+    # It would answer from the address of its own link, which the client does not expect.
+    world.start("far", "openvpn-far", "openvpn", *both, "--ifconfig", "10.8.0.1", "10.8.0.2", "--local", server)
+    world.start("here", "openvpn-here", "openvpn", *both, "--ifconfig", "10.8.0.2", "10.8.0.1", "--remote", server,
+                "--nobind", "--redirect-gateway", "def1")
     until("tunnel of OpenVPN", lambda: "128.0.0.0/1 via 10.8.0.1" in world.run_in("here", "ip", "route")
           and world.datagrams_return())
 
@@ -85,7 +89,7 @@ def openvpn(world, peer):
 def openvpn_over_radio(world, watch):
     radios = Radios(world, points=2)
     radios.two_points()
-    openvpn(world, "10.4.0.1")
+    openvpn(world)
     views = watch()
     through = "satisfied routed other over wlan0"
     views.expect("at the start", through)
@@ -103,6 +107,17 @@ def openvpn_over_radio(world, watch):
     views.expect("it is back", "?" + JOINING, through)
 
 
+def pull(world, watch):
+    """The cable below a tunnel is pulled and plugged in again."""
+    views = watch()
+    views.expect("at the start", "?satisfied routed other", "satisfied routed other over lan0",
+                 sysfs=["satisfied routed other"])
+    world.far("link set lan0-far down")
+    views.expect("pulled", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
+    world.far("link set lan0-far up")
+    views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
+
+
 def pull_below(world, watch, kind, addresses, default):
     """A tunnel over a cable, with the default route through it: the cable is pulled and plugged in again."""
     world.veth("lan0", 1, route=False)
@@ -111,20 +126,50 @@ def pull_below(world, watch, kind, addresses, default):
         world.link(space, f"link add {kind}1 type {kind} local 10.1.0.{mine} remote 10.1.0.{other}", f"link set {kind}1 up",
                    f"address add {addresses % mine} dev {kind}1")
     world.here(f"route add {default} dev {kind}1")
-    views = watch()
-    # procfs does not tell a tunnel's far end; on a slow machine the sysfs backend is the first to speak.
-    views.expect("at the start", "?satisfied routed other", "satisfied routed other over lan0",
-                 sysfs=["satisfied routed other"])
-    world.far("link set lan0-far down")
-    # Without the far end it is in doubt, and says so.
-    views.expect("pulled", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
-    world.far("link set lan0-far up")
-    views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
+    # procfs does not tell a tunnel's far end, so that it is in doubt there; on a slow machine that is the first to speak.
+    pull(world, watch)
 
 
 @scenario("GRE over a cable that is pulled")
 def gre(world, watch):
     pull_below(world, watch, "gre", "10.8.0.%d/30", "default")
+
+
+@scenario("GRE in a VRF, over a cable that is pulled")
+def gre_in_vrf(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("link add red type vrf table 77", "link set red up", "link set lan0 master red", "address add 10.1.0.2/24 dev lan0",
+               "link add gre1 type gre local 10.1.0.2 remote 10.1.0.1 dev red", "link set gre1 up",
+               "address add 10.8.0.2/30 dev gre1", "route add default dev gre1")
+    world.far("link add gre1 type gre local 10.1.0.1 remote 10.1.0.2", "link set gre1 up", "address add 10.8.0.1/30 dev gre1")
+    pull(world, watch)
+
+
+@scenario("IP in IP without a remote, to the gateway of its route, over a cable that is pulled")
+def many_ends(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("address add 10.1.0.2/24 dev lan0", "link add ipip1 type ipip local 10.1.0.2", "link set ipip1 up",
+               "address add 10.8.0.2/32 dev ipip1", "route add default via 10.1.0.1 dev ipip1 onlink")
+    world.far("link add ipip1 type ipip local 10.1.0.1 remote 10.1.0.2", "link set ipip1 up", "address add 10.8.0.1/32 dev ipip1",
+              "route add 10.8.0.2 dev ipip1")
+    pull(world, watch)
+
+
+@scenario("a bond of two tunnels, over a cable that is pulled")
+def bond_of_tunnels(world, watch):
+    world.here("link add bond0 type bond mode active-backup miimon 100")
+    world.far("link add br0 type bridge", "link set br0 up", "address add 10.8.0.1/24 dev br0")
+    for number in (0, 1):
+        world.veth(f"lan{number}", number + 1, route=False)
+        world.here(f"address add 10.{number + 1}.0.2/24 dev lan{number}")
+        for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
+            world.link(space, f"link add tap{number} type gretap local 10.{number + 1}.0.{mine} remote 10.{number + 1}.0.{other}")
+        world.far(f"link set tap{number} master br0", f"link set tap{number} up")
+        world.here(f"link set tap{number} master bond0")
+    # A tunnel keeps its carrier, so that the bond stays with it.
+    world.here("link set bond0 type bond primary tap0", "link set bond0 up", "address add 10.8.0.2/24 dev bond0",
+               "route add default via 10.8.0.1")
+    pull(world, watch)
 
 
 @scenario("SIT (6in4) over a cable that is pulled")
@@ -147,8 +192,9 @@ def ipsec(world, watch):
                        "proto esp reqid 1 mode tunnel if_id 42")
         world.link(space, f"link add ipsec0 type xfrm dev {device} if_id 42", "link set ipsec0 up",
                    f"address add 10.8.0.{mine}/30 dev ipsec0")
-    # Policies say where the packets go, and are not asked: what they travel on is the best default route beside.
-    world.here("route add default dev ipsec0", "route add default via 10.1.0.1 dev lan0 metric 100")
+    # Policies say where the packets go, and are not asked: what they travel on is the route past the tunnel.
+    world.here("route add default dev ipsec0", "route add default via 10.1.0.1 dev lan0 metric 100",
+               "route add 10.1.0.1 dev lan0")
     views = watch()
     views.expect("at the start", "satisfied routed other over lan0")
     world.far("link set lan0-far down")

@@ -48,6 +48,17 @@ struct AccessTests {
 
     private let local = Request.Peer.address("127.0.0.1")
 
+    @Test func aTokenThatIsWrongIsToldFromNone() throws {
+        let site = self.site()
+        func body(_ request: Request) throws -> String {
+            guard case .response(let response) = site.answer(request) else { throw SiteTests.Surprise() }
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        let none = Request("GET", "/status", fields: [("Host", "localhost")], peer: self.local)
+        #expect(try body(none).contains("send the token"))
+        #expect(try body(self.asking("wrong", from: self.local)).contains("that is not the token"))
+    }
+
     @Test func whatGuessesHasToWait() throws {
         let site = self.site()
         for _ in 0..<4 { #expect(try site.status(self.asking("wrong", from: self.local)) == 401) }
@@ -105,13 +116,13 @@ struct AccessTests {
     @Test func guessesAreTold() throws {
         let site = self.site()
         _ = try site.status(self.asking("wrong", from: self.local))
-        #expect(site.message() == "a wrong token came from 127.0.0.1, 1 by now")
+        #expect(site.message() == "wrong token from 127.0.0.1, 1 so far")
         // Not as often as they come.
         for _ in 0..<5 { _ = try site.status(self.asking("wrong", from: self.local)) }
         #expect(site.message() == nil)
         _ = try site.status(self.asking("wrong", from: self.local), at: .seconds(5))
         let message = site.message()
-        #expect(message == "a wrong token came from 127.0.0.1, 6 by now; the next one is looked at after 2 s")
+        #expect(message == "wrong token from 127.0.0.1, 6 so far; the next one is checked after 2 s")
         #expect(site.message() == nil)
     }
 

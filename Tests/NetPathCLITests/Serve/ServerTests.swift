@@ -7,7 +7,7 @@ import NetPathSystem
 import Testing
 
 /// The server on sockets of its own: loopback, and one in the file system.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServerTests {
     private static func server(
         _ limits: ServeLimits = ServeLimits(),

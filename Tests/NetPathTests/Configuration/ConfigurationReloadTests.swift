@@ -55,7 +55,7 @@ import Testing
         #expect(reload.kept == ["plain"])
         #expect(reload.restarted == ["second"])
         #expect(!reload.changesSettings)
-        #expect(reload.description == "started anew: second")
+        #expect(reload.description == "restarted: second")
     }
 
     @Test func changedModeStartsNothingAnew() throws {
@@ -101,7 +101,7 @@ import Testing
         let reload = try self.reload(from: text, to: text + "referenceDestinations: [9.0.0.2, \"2600::2\"]")
         #expect(reload.kept == ["plain"])
         #expect(reload.restarted == ["asking"])
-        #expect(reload.description == "started anew: asking")
+        #expect(reload.description == "restarted: asking")
     }
 
     @Test func comparingRunsEverythingThatIsNotOff() throws {

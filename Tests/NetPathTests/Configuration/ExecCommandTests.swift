@@ -26,6 +26,17 @@ struct ExecCommandTests {
         #expect(found[0].hasPrefix("test:3:"), "\(found)")
     }
 
+    @Test(arguments: ["backends: [{type: exec, command: [/bin/true], ", "hooks: [{name: a, command: [/bin/true], "])
+    func aUserWhomNobodyKnowsIsTold(_ entry: String) throws {
+        let found = { (user: String) in
+            let source = ConfigurationSource(name: "test", text: "\(entry)user: \(user)}]\n")
+            return try LoadedConfiguration.parse(source).warnings.map(\.description)
+        }
+        #expect(try found("root").isEmpty)
+        let unknown = try found("nobody-of-this-name")
+        #expect(unknown.count == 1 && unknown[0].contains("user' names no user of this machine"), "\(unknown)")
+    }
+
     @Test func whatCanRunIsNot() throws {
         #expect(try self.warnings("/bin/sh, -c, true").isEmpty)
     }
@@ -49,7 +60,7 @@ struct ExecCommandTests {
         try directory.write("door.sh", "#!/bin/sh\n")
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory["door.sh"])
         let found = try self.warnings(directory["door.sh"])
-        #expect(found.count == 1 && found[0].contains("move the program to a folder of root's"), "\(found)")
+        #expect(found.count == 1 && found[0].contains("use a folder of root's"), "\(found)")
         #expect(!found[0].contains("chmod"), "\(found)")
     }
 }
@@ -71,7 +82,7 @@ struct ReservedOptionTests {
         let error = #expect(throws: ConfigurationError.self) {
             try LoadedConfiguration.parse(source, registry: registry)
         }
-        #expect(String(describing: error).contains("give that one another name"), "\(String(describing: error))")
+        #expect(String(describing: error).contains("give this one another name"), "\(String(describing: error))")
     }
 
     @Test func nestedOnesAreNot() throws {

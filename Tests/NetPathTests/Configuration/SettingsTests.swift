@@ -119,7 +119,8 @@ import Testing
     @Test func aRuleThatSaysNothingIsDoubtful() throws {
         let warnings = try self.read("interfaces: [{match: {name: x}}, {match: {name: y}, ignore: false}]").warnings
         #expect(warnings.count == 1)
-        #expect(warnings.first?.description.hasPrefix("t:2:22: warning: 'interfaces[0].match' says which") == true)
+        let warning = "t:2:22: warning: 'interfaces[0].match' selects interfaces"
+        #expect(warnings.first?.description.hasPrefix(warning) == true)
     }
 
     @Test func everyRefusalPointsAtItsValue() {
@@ -145,6 +146,13 @@ import Testing
                 "t:7:8: error: 'grace' must be a duration from 0s to 1h, found '2h'",
             ]
         )
+    }
+
+    @Test(arguments: ["backends: netlink", "backends: [netlink]", "interfaces: [{match: wan0, type: wifi}]"])
+    func oneMistakeIsOneError(_ text: String) {
+        let source = ConfigurationSource(name: "t", text: text)
+        let error = #expect(throws: ConfigurationError.self) { try LoadedConfiguration.parse(source) }
+        #expect(error?.diagnostics.count == 1, "\(error.debugDescription)")
     }
 
     @Test(arguments: [

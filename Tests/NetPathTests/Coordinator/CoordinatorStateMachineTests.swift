@@ -343,7 +343,7 @@ import Testing
         harness.advance(by: .seconds(44))
         harness.end(0)
         harness.advance(by: .seconds(10))
-        #expect(harness.path?.status == .requiresConnection, "a monitor that broke has no verdict")
+        #expect(harness.path?.status == .requiresConnection, "a broken backend has no verdict")
     }
 
     @Test func aWakeUpForNothingDoesNothing() {

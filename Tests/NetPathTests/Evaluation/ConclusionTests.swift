@@ -103,7 +103,7 @@ import Testing
         #expect(explanation.rule.hasPrefix("Rule 1"))
         #expect(
             explanation.evidence.contains(
-                "States: unsatisfied, the modem is registered; that differs from what the evidence comes to, which decides"
+                "States: unsatisfied, the modem is registered; the evidence says otherwise, and decides"
             )
         )
     }

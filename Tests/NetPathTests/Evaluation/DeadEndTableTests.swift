@@ -130,7 +130,7 @@ import Testing
             let message = verdict.reason.message
             #expect(verdict.status.rawValue == row.status, "\(message)")
             #expect(verdict.reason.code.rawValue == row.code, "\(message)")
-            #expect(message.contains("is not known") == (row.besides == "doubt"), "\(message)")
+            #expect(message.contains("it is unknown") == (row.besides == "doubt"), "\(message)")
             #expect(message.contains("lose packets") == (row.besides == "loss"), "\(message)")
         }
     }
@@ -153,8 +153,8 @@ import Testing
         )
         #expect(
             message(Self.through(places: .unknown(ports: ["eno1", "eno2", "eno3"])))
-                == "IPv4 and IPv6 through br0; whether the gateway 192.0.2.1 is behind eno1 or eno2 or another port, "
-                + "without a link, is not known"
+                == "IPv4 and IPv6 through br0; it is unknown whether the gateway 192.0.2.1 is behind eno1 or eno2 or another "
+                + "port, without a link"
         )
         #expect(
             message(Self.hops(Self.wan0, Self.dead) { $0.weight = 200 })
@@ -176,6 +176,14 @@ import Testing
         let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: now))
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .wifiNotAssociated)
+    }
+
+    /// Also of a protection that has an address of its own, and the default route.
+    @Test func aCableThatIsOutIsTheCause() {
+        let protection = Self.dummy.changed { ($0.diversions, $0.hadDefaultRoute) = ([], true) }
+        let evidence = Evidence.seeing(.loopback(), .wired("eth0", 2).withoutCarrier(), protection)
+            .answering(.ipv4, .through(protection, source: .from("192.0.2.7")))
+        #expect(message(evidence) == "eth0 has no carrier")
     }
 
     /// A bridge that has lost the gateway of the internet still reaches the machines behind its other ports.

@@ -79,6 +79,39 @@ import Testing
         #expect(self.verdict(.through(self.eth, source: .from("192.0.2.2")), to: "192.0.2.255")?.isRouted == true)
     }
 
+    @Test func onlyWhatItsOwnTableHoldsIsThisMachine() {
+        func verdict(table: UInt32?) -> DestinationVerdict? {
+            let nextHop = NextHop(interfaceIndex: NetworkInterface.loopback().index)
+            return self.verdict(.route(Route(nextHops: [nextHop], source: .from("192.0.2.2"), table: table)))
+        }
+        #expect(verdict(table: Route.localTable)?.isRouted == true)
+        #expect(verdict(table: nil)?.isRouted == true)
+        #expect(verdict(table: Route.mainTable)?.isRouted == false)
+        #expect(verdict(table: Route.mainTable)?.reason.code == .routeRejects)
+        // Backends report loopback only where the path is about it.
+        let route = Route(nextHops: [NextHop(interfaceIndex: 1)], source: .from("192.0.2.2"), table: Route.mainTable)
+        #expect(self.verdict(.route(route), [self.eth])?.reason.code == .routeRejects)
+        var evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
+        evidence.dnsServers = [DNSServer(.fixture("203.0.113.53"))]
+        evidence.dnsRoutes = [.route(route)]
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt)
+        #expect(verdict?.dnsServers?.first?.isReachable == false)
+    }
+
+    @Test func theNextHopThatTheHashPicksDecides() {
+        let wlan = NetworkInterface.wired("wlan0", 3).with("198.51.100.2/24")
+        let hops = [NextHop(interfaceIndex: 2, isDown: true), NextHop(interfaceIndex: 3)]
+        func verdict(_ selected: Int?) -> DestinationVerdict? {
+            var route = Route(nextHops: hops, source: .from("198.51.100.2"))
+            route.selectedNextHop = selected
+            return self.verdict(.route(route), [self.eth.withoutCarrier(), wlan])
+        }
+        #expect(verdict(0)?.isRouted == false)
+        #expect(verdict(0)?.reason.message == "eth0 has no carrier")
+        #expect(verdict(1)?.interface?.name == "wlan0")
+        #expect(verdict(nil)?.isRouted == true, "it is not known")
+    }
+
     // MARK: Tunnels
 
     @Test func whatCarriesATunnelIsNeverGuessed() {

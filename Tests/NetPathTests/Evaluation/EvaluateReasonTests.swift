@@ -701,7 +701,7 @@ import Testing
             "loopback default",
             Evidence.seeing(.loopback(), eth0).routed(.ipv4, through: .loopback()),
             .unsatisfied,
-            .noRoute
+            .routeRejects
         ),
         Row(
             "loopback default alone",

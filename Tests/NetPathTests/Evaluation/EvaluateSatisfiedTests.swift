@@ -28,7 +28,7 @@ import Testing
         #expect(verdict.interfaces.first?.metric == 100)
         #expect(verdict.interfaces.first?.table == 254)
         #expect(verdict.interfaces.first?.reason.code == .routed)
-        #expect(verdict.underlyingIndex == nil)
+        #expect(verdict.carriedByIndex == nil)
         #expect(!verdict.isExpensive)
         #expect(verdict.reviseAt == nil)
     }
@@ -126,12 +126,12 @@ import Testing
         #expect(verdict.interfaces.map(\.name) == ["wlan0", "eth0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.routed, .noCarrier])
         let explanation = explain(evidence, verdict: verdict, now: self.now)
-        #expect(explanation.evidence.first?.contains("(loses packets: ignore_routes_with_linkdown is not set)") == true)
+        #expect(explanation.evidence.first?.contains("through eth0 via 192.0.2.1 (loses packets)") == true)
         #expect(
             explanation.remedies == [
                 "Plug the cable into eth0, or switch on what is at its other end",
-                "Let the kernel pass over next hops without a link, so that the others take all IPv4 packets: "
-                    + "`sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`",
+                "Let the kernel skip next hops without a link, so that the others take all IPv4 packets: "
+                    + "`sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`; then delete the route and add it again",
             ]
         )
     }
@@ -146,7 +146,7 @@ import Testing
         #expect(verdict.reason.message == "IPv4 through wlan0")
         #expect(verdict.interfaces.map(\.name) == ["wlan0"])
         let explanation = explain(evidence, verdict: verdict, now: self.now)
-        #expect(explanation.evidence.first?.contains("through eth0 (passed over) and through wlan0") == true)
+        #expect(explanation.evidence.first?.contains("through eth0 (skipped) and through wlan0") == true)
         #expect(explanation.remedies.isEmpty)
     }
 
@@ -228,7 +228,7 @@ import Testing
             .routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
         let verdict = try self.verdict(evidence)
         #expect(verdict.interfaces.map(\.name) == ["wg0", "eth0", "wlan0"])
-        #expect(verdict.underlyingIndex == 2)
+        #expect(verdict.carriedByIndex == 2)
         #expect(verdict.gateways.isEmpty)
     }
 
@@ -238,7 +238,7 @@ import Testing
         let evidence = Evidence.seeing(eth0, self.wlan0, vxlan)
             .routed(.ipv4, through: vxlan, source: .from("10.9.0.2"))
         let verdict = try self.verdict(evidence)
-        #expect(verdict.underlyingIndex == 3)
+        #expect(verdict.carriedByIndex == 3)
         #expect(verdict.interfaces.first?.underlyingIndex == 3)
     }
 
@@ -247,7 +247,7 @@ import Testing
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1", metric: 100)
         let evidence = Evidence.seeing(eth0, self.wg0, inner)
             .routed(.ipv4, through: inner, source: .from("10.10.0.2"))
-        #expect(try self.verdict(evidence).underlyingIndex == 2)
+        #expect(try self.verdict(evidence).carriedByIndex == 2)
     }
 
     @Test func otherHardwareIsNoTunnel() throws {
@@ -257,7 +257,7 @@ import Testing
         }
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1")
         let evidence = Evidence.seeing(eth0, usb).routed(.ipv4, through: usb, source: .from("10.8.0.2"))
-        #expect(try self.verdict(evidence).underlyingIndex == nil)
+        #expect(try self.verdict(evidence).carriedByIndex == nil)
     }
 
     @Test func cellularIsExpensiveAlsoBelowATunnel() throws {

@@ -132,6 +132,18 @@ import Testing
         )
     }
 
+    @Test func aRouteBackToThisMachineRefuses() throws {
+        let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+        let evidence = Evidence.seeing(.loopback(), eth0).routed(.ipv4, through: .loopback())
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
+        #expect(
+            verdict.reason
+                == PathReason(.routeRejects, "the route to the internet leads back to this machine, to lo")
+        )
+        let remedies = explain(evidence, verdict: verdict, now: Self.now).remedies
+        #expect(remedies.last?.contains("`ip route show table all dev lo`") == true)
+    }
+
     @Test func theCableIsTheCauseBesideARefusingRoute() throws {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").withoutCarrier()
         let evidence = Evidence.seeing(eth0).routed(.ipv4, through: eth0).answering(

@@ -49,6 +49,7 @@ import Testing
         _ basis: OuterRoute.Basis,
         _ answers: RouteLookupResult...,
         gatewayed: [UInt32]? = nil,
+        hosts: [UInt32]? = nil,
         former: [UInt32] = [],
         isReceiving: Bool = false,
         isElsewhere: Bool = false
@@ -56,10 +57,19 @@ import Testing
         TunnelEvidence(
             routes: answers.map { OuterRoute(basis, to: .fixture("203.0.113.9"), $0) },
             gatewayedInterfaces: gatewayed,
+            hostInterfaces: hosts,
             formerCarriers: former,
             isReceiving: isReceiving,
             isSocketElsewhere: isElsewhere
         )
+    }
+
+    /// IPv6 has a way, and IPv4 none.
+    private static func askedOfIPv6(_ basis: OuterRoute.Basis) -> TunnelEvidence {
+        TunnelEvidence(routes: [
+            OuterRoute(basis, to: .fixture("203.0.113.9"), .noRoute),
+            OuterRoute(basis, to: .fixture("2001:db8::9"), through(eth0)),
+        ])
     }
 
     private static func through(
@@ -79,6 +89,7 @@ import Testing
             (tun0, asked(.endpoint, .noRoute, through(eth0)), [eth0]),
             (tun0, asked(.mark, through(eth0), .noRoute), [eth0]),
             (tun0, asked(.defaultRoute, through(eth0)), [eth0]),
+            (tun0, asked(.defaultRoute, through(eth1), hosts: [2]), [eth1.with("198.51.100.7/24"), eth0]),
         ],
         2: [
             (wg0, asked(.endpoint, .unknown, .noRoute), [eth0]),
@@ -88,6 +99,10 @@ import Testing
                 tun0, asked(.defaultRoute, through(dead, isDown: true, metric: 1), through(eth1, metric: 2)),
                 [dead, eth1]
             ),
+            (wg0, askedOfIPv6(.mark), [eth0]),
+            (tun0, askedOfIPv6(.defaultRoute), [eth0]),
+            (tun0, asked(.defaultRoute, through(eth0), hosts: []), [eth0]),
+            (tun0, asked(.defaultRoute, through(eth0), hosts: [2, 5]), [eth0, eth1.withoutCarrier()]),
         ],
         3: [
             (wg0, asked(.endpoint, .noRoute, isElsewhere: true), [dead]),
@@ -168,10 +183,11 @@ import Testing
             #expect((verdict.status == .satisfied) == row.isSatisfied, "case \(number): \(verdict.reason)")
             #expect((verdict.reason.code == .routed) == row.isRouted, "case \(number): \(verdict.reason)")
             let says = verdict.reason.message
-            let isNo = says.hasSuffix("; \(tunnel.name) has nothing to travel on")
+            let isNo = says.hasSuffix("; nothing carries \(tunnel.name)")
             #expect(isNo != row.isRouted, "case \(number): \(says)")
-            #expect(says.hasSuffix("carries \(tunnel.name) is not known") == row.isDoubtful, "case \(number): \(says)")
-            #expect(verdict.underlyingIndex == (row.namesCarrier ? 2 : nil), "case \(number)")
+            let isInDoubt = says.hasSuffix("; it is unknown whether anything carries \(tunnel.name)")
+            #expect(isInDoubt == row.isDoubtful, "case \(number): \(says)")
+            #expect(verdict.carriedByIndex == (row.namesCarrier ? 2 : nil), "case \(number)")
         }
     }
 }

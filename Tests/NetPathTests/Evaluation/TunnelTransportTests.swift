@@ -50,7 +50,7 @@ import Testing
         )
         #expect(verdict.status == .satisfied)
         #expect(verdict.reason.message == "IPv4 through tun0")
-        #expect(verdict.underlyingIndex == 2)
+        #expect(verdict.carriedByIndex == 2)
         #expect(verdict.interfaces.map(\.name) == ["tun0", "eth0", "wlan0"])
     }
 
@@ -59,7 +59,7 @@ import Testing
         let verdict = try self.verdict(
             self.seeing([self.eth0, lan], self.asked(.endpoint, self.through(lan, .from("10.0.0.7"))))
         )
-        #expect(verdict.underlyingIndex == 4)
+        #expect(verdict.carriedByIndex == 4)
         #expect(verdict.interfaces.map(\.name) == ["tun0", "lan0", "eth0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.routed, .carriesTunnel, .alternative])
     }
@@ -68,7 +68,7 @@ import Testing
         let dead = self.eth0.withoutCarrier()
         let verdict = try self.verdict(self.seeing([dead], self.asked(.endpoint, self.through(dead, isDown: true))))
         #expect(verdict.status == .unsatisfied)
-        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
+        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; nothing carries tun0"))
     }
 
     @Test func wifiLeft() throws {
@@ -77,7 +77,7 @@ import Testing
         let verdict = try self.verdict(evidence)
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .wifiNotAssociated)
-        #expect(verdict.reason.message.hasSuffix("; tun0 has nothing to travel on"))
+        #expect(verdict.reason.message.hasSuffix("; nothing carries tun0"))
         let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.hasPrefix("Connect wlan0 to a Wi-Fi network") == true)
@@ -90,7 +90,7 @@ import Testing
         #expect(verdict.status == .unsatisfied)
         #expect(
             verdict.reason
-                == PathReason(.noRoute, "there is no route to 203.0.113.9; tun0 has nothing to travel on")
+                == PathReason(.noRoute, "there is no route to 203.0.113.9; nothing carries tun0")
         )
         let remedy = try #require(explain(evidence, verdict: verdict, now: self.now).remedies.first)
         #expect(remedy.contains("ip route add 203.0.113.9 via GATEWAY dev INTERFACE"))
@@ -107,7 +107,7 @@ import Testing
         let verdict = try self.verdict(self.seeing([self.eth0], looping))
         #expect(verdict.status == .unsatisfied)
         #expect(verdict.reason.code == .noRoute)
-        #expect(verdict.reason.message.contains("the way to 203.0.113.9 leads into a tunnel that needs it"))
+        #expect(verdict.reason.message.contains("the way to 203.0.113.9 leads into the tunnel itself"))
         #expect(verdict.interfaces.first { $0.name == "tun0" }?.reason.code == .noRoute, "it could not carry the path")
     }
 
@@ -120,7 +120,7 @@ import Testing
         let lo = NetworkInterface.loopback().with("198.51.100.200/32")
         let unnumbered = NetworkInterface.wired("eth0", 2)
         let outer = self.asked(.endpoint, self.through(unnumbered, .from("198.51.100.200")))
-        #expect(try self.verdict(self.seeing([lo, unnumbered], outer)).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([lo, unnumbered], outer)).carriedByIndex == 2)
         let own = self.asked(.endpoint, self.through(unnumbered, .from("10.8.0.2")))
         let verdict = try self.verdict(self.seeing([unnumbered], own))
         #expect(verdict.reason.code == .noAddress)
@@ -132,7 +132,7 @@ import Testing
     @Test func linkLocalEndsAreReachedFromLinkLocalAddresses() throws {
         let link = NetworkInterface.wired("eth0", 2).with("fe80::7/64")
         let route = OuterRoute(.endpoint, to: .fixture("fe80::1"), through: 2, self.through(link, .from("fe80::7")))
-        #expect(try self.verdict(self.seeing([link], TunnelEvidence(routes: [route]))).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([link], TunnelEvidence(routes: [route]))).carriedByIndex == 2)
         let global = self.asked(.endpoint, self.through(link, .from("fe80::7")))
         #expect(try self.verdict(self.seeing([link], global)).status == .unsatisfied)
     }
@@ -141,7 +141,7 @@ import Testing
         let local = OuterRoute(.endpoint, to: .fixture("127.0.0.1"), .through(.loopback(), source: .from("127.0.0.1")))
         let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
         let outer = TunnelEvidence(routes: [local, beside])
-        #expect(try self.verdict(self.seeing([.loopback(), self.eth0], outer)).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([.loopback(), self.eth0], outer)).carriedByIndex == 2)
     }
 
     // MARK: Tunnels in tunnels
@@ -151,11 +151,11 @@ import Testing
     @Test func tunnelInATunnel() throws {
         let outer = self.asked(.endpoint, .through(self.wg0, source: .from("10.9.0.2")))
         let below = self.wg0.changed { $0.tunnelEvidence = self.asked(.endpoint, self.through(self.eth0)) }
-        #expect(try self.verdict(self.seeing([self.eth0, below], outer)).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([self.eth0, below], outer)).carriedByIndex == 2)
         let dead = self.eth0.withoutCarrier()
         let lost = self.wg0.changed { $0.tunnelEvidence = self.asked(.endpoint, self.through(dead, isDown: true)) }
         let verdict = try self.verdict(self.seeing([dead, lost], outer))
-        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
+        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; nothing carries tun0"))
     }
 
     @Test func loopOfTunnelsEnds() throws {
@@ -192,7 +192,7 @@ import Testing
         let back = OuterRoute(.mark, to: self.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
         let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
         #expect(
-            try self.verdict(self.seeing([self.eth0], TunnelEvidence(routes: [back, beside]))).underlyingIndex == 2
+            try self.verdict(self.seeing([self.eth0], TunnelEvidence(routes: [back, beside]))).carriedByIndex == 2
         )
     }
 
@@ -211,7 +211,7 @@ import Testing
 
     @Test func bestDefaultBesideIsAlive() throws {
         let outer = self.beside((self.wlan0, 600, false), (self.eth0, 100, false))
-        #expect(try self.verdict(self.seeing([self.eth0, self.wlan0], outer)).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([self.eth0, self.wlan0], outer)).carriedByIndex == 2)
     }
 
     @Test func bestDefaultBesideIsDeadAndAnotherIsNot() throws {
@@ -219,8 +219,8 @@ import Testing
         let evidence = self.seeing([dead, self.wlan0], self.beside((self.wlan0, 600, false), (dead, 100, true)))
         let verdict = try self.verdict(evidence)
         #expect(verdict.status == .satisfied)
-        #expect(verdict.underlyingIndex == nil)
-        #expect(verdict.reason.message.hasSuffix("; whether anything carries tun0 is not known"))
+        #expect(verdict.carriedByIndex == nil)
+        #expect(verdict.reason.message.hasSuffix("; it is unknown whether anything carries tun0"))
         let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.contains("`tunnelEndpoint: [ADDRESS]`") == true)
@@ -237,8 +237,8 @@ import Testing
     @Test func aloneInANamespace() throws {
         let verdict = try self.verdict(self.seeing([.loopback()], TunnelEvidence()))
         #expect(verdict.status == .satisfied)
-        #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
-        #expect(verdict.underlyingIndex == nil)
+        #expect(verdict.reason.message == "IPv4 through tun0; it is unknown whether anything carries tun0")
+        #expect(verdict.carriedByIndex == nil)
         // What a container was left with.
         let orphan = TunnelEvidence(formerCarriers: [2])
         #expect(try self.verdict(self.seeing([.loopback()], orphan)).reason.code == .noInterface)
@@ -269,12 +269,12 @@ import Testing
         }
         for beside in [[spare], [pod], [spare, pod], [pod.with("10.0.0.1/28")]] {
             let verdict = try self.verdict(self.seeing(beside, TunnelEvidence()))
-            #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
+            #expect(verdict.reason.message == "IPv4 through tun0; it is unknown whether anything carries tun0")
         }
     }
 
     @Test func withoutAnyQuestionTheDefaultRoutesTell() throws {
-        #expect(try self.verdict(self.seeing([self.eth0], nil)).underlyingIndex == 2)
+        #expect(try self.verdict(self.seeing([self.eth0], nil)).carriedByIndex == 2)
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
         #expect(try self.verdict(self.seeing([left], nil)).status == .requiresConnection)
     }
@@ -310,9 +310,9 @@ import Testing
             self.into(ipsec0, beside: [NetworkInterface.wired("eth0", 2).withoutCarrier(), self.wlan0])
         )
         #expect(elsewhere.status == .satisfied)
-        #expect(elsewhere.underlyingIndex == 3)
+        #expect(elsewhere.carriedByIndex == 3)
         let lost = try self.verdict(self.into(ipsec0, beside: [self.eth0.withoutCarrier()]))
-        #expect(lost.reason == PathReason(.noCarrier, "eth0 has no carrier; ipsec0 has nothing to travel on"))
+        #expect(lost.reason == PathReason(.noCarrier, "eth0 has no carrier; nothing carries ipsec0"))
     }
 
     @Test func aRuleSaysWhatIsAnUplink() throws {
@@ -348,7 +348,7 @@ import Testing
             return try rule.map { try self.verdict(evidence, $0) } ?? self.verdict(evidence)
         }
         let both = try over(self.eth0)
-        #expect(both.underlyingIndex == nil)
+        #expect(both.carriedByIndex == nil)
         #expect(both.isExpensive, "some packets go over wwan0")
         #expect(both.interfaces.map(\.name) == ["tun0", "wwan0", "eth0"])
         #expect(both.reason.message == "IPv4 through tun0")
@@ -356,13 +356,13 @@ import Testing
         free.isExpensive = false
         #expect(try !over(self.eth0, free).isExpensive)
         let one = try over(self.eth0.withoutCarrier())
-        #expect(one.underlyingIndex == 5)
+        #expect(one.carriedByIndex == 5)
         #expect(one.reason.message == "IPv4 through tun0; what tun0 sends through eth0 is lost")
         // Default routes beside a tunnel that have the same metric.
         let beside = try self.verdict(
             self.seeing([self.eth0, self.wlan0], self.beside((self.eth0, 0, false), (self.wlan0, 0, false)))
         )
-        #expect(beside.underlyingIndex == nil)
+        #expect(beside.carriedByIndex == nil)
     }
 
     // MARK: Tunnels beside the path
@@ -388,11 +388,11 @@ import Testing
         #expect(try self.verdict(split(dead, isDown: true)).dnsServers?.map(\.isReachable) == [false])
         let lost = try host(split(dead, isDown: true))
         #expect(!lost.isRouted)
-        #expect(lost.reason.message == "eth0 has no carrier; tun0 has nothing to travel on")
+        #expect(lost.reason.message == "eth0 has no carrier; nothing carries tun0")
         let unknown = self.tun0.changed { $0.tunnelEvidence = TunnelEvidence() }
         let doubtful = try host(Evidence.seeing(self.eth0.changed { $0.defaultRoutes = [] }, unknown))
         #expect(doubtful.isRouted)
-        #expect(doubtful.reason.message == "10.8.0.53 through tun0; whether anything carries tun0 is not known")
+        #expect(doubtful.reason.message == "10.8.0.53 through tun0; it is unknown whether anything carries tun0")
     }
 
     // MARK: Cost

@@ -217,7 +217,7 @@ import Testing
         )
     }
 
-    /// A monitor that broke never means offline, and neither does one that cannot tell any more.
+    /// A broken backend never means offline, and neither does one that cannot tell any more.
     @Test(arguments: MergePolicy.allCases)
     func probesDoNotStepInForABackendThatHasSpoken(policy: MergePolicy) {
         let probe = Self.backendSnapshot("probe", Self.failed)

@@ -56,7 +56,7 @@ struct GateTests {
         #expect(lab.wake(post()) != nil)
     }
 
-    /// A monitor that broke does not mean offline.
+    /// A broken backend does not mean offline.
     @Test func whatNobodyCanTellChangesNothing() {
         var lab = MachineLab()
         lab.online()
@@ -70,7 +70,7 @@ struct GateTests {
         #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.waiting(post()) == nil)
         for requires in [PathRequirements(unmeteredOnly: true), PathRequirements(interfaceType: .wifi)] {
-            #expect(lab.waiting(post(requires: requires)) == .noPath("nobody can tell how the network is"))
+            #expect(lab.waiting(post(requires: requires)) == .noPath("the state of the network is unknown"))
         }
         lab.online()
         #expect(lab.waiting(post()) == nil, "nothing has returned")

@@ -283,6 +283,21 @@ struct QueueDeliveryTests {
         #expect(lab.sent.isEmpty == !isOnline)
     }
 
+    @Test func whatHasExpiredDoesNotStandForANewOne() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.open()
+        var (old, new) = (lab.request("old"), lab.request("new"))
+        (old.uniqueKey, new.uniqueKey) = ("daily", "daily")
+        old.expiresAt = Date(timeIntervalSinceNow: 0.2)
+        let id = try await queue.enqueue(old)
+        try await Self.eventually { try queue.record(id: id)?.waiting == .expired }
+        #expect(try await queue.enqueue(new) == new.id)
+        #expect(try queue.record(id: id)?.state == .dead)
+        queue.start()
+        try await queue.waitUntilEmpty()
+        #expect(lab.sent == ["new"])
+    }
+
     @Test func whatExpiresInALaneHoldsIt() async throws {
         let lab = try QueueLab(network: .noLink)
         let queue = try lab.started()

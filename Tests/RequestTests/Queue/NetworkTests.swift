@@ -106,7 +106,7 @@ struct QueueNetworkTests {
         let waiting = try await queue.enqueue(thrifty)
         #expect(try await queue.wait(for: queue.enqueue(lab.request("any"))).state == .succeeded)
         #expect(lab.sent == ["any"])
-        #expect(try queue.record(id: waiting)?.waiting == .noPath("nobody can tell how the network is"))
+        #expect(try queue.record(id: waiting)?.waiting == .noPath("the state of the network is unknown"))
         lab.network.report(.wifi)
         #expect(try await queue.wait(for: waiting).state == .succeeded)
         // Nothing hung on a path that is gone.

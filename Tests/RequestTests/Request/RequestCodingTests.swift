@@ -30,6 +30,8 @@ struct RequestCodingTests {
         request.sensitiveHeaders = ["X-Twice"]
         request.timeouts = .init(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4))
         request.responseLimit = 9
+        request.expectedStatuses = [200, 304]
+        request.expectedHeaders = ["X-Is": "\u{7}\"é\u{1F600}"]
         request.keepsResponse = true
         request.retryCount = 2
         request.context = Data("{}".utf8)
@@ -42,6 +44,9 @@ struct RequestCodingTests {
     func whatIsEncodedIsDecoded(_ request: RetryableRequest) throws {
         let data = try JSONEncoder().encode(request)
         #expect(try JSONDecoder().decode(RetryableRequest.self, from: data) == request)
+        var kept = request
+        (kept.body, kept.retryCount) = (nil, 0)
+        #expect(try JSONDecoder().decode(RetryableRequest.self, from: Data(request.text.utf8)) == kept)
     }
 
     /// A request that was kept without a key must not get one: its earlier attempts had none.
@@ -81,11 +86,8 @@ struct RequestCodingTests {
     }
 
     /// What most requests do not use costs no byte on disk.
-    @Test func defaultsAreNotWritten() throws {
-        let json = String(
-            decoding: try JSONEncoder().encode(RetryableRequest(endpoint: "http://e.net/")),
-            as: UTF8.self
-        )
+    @Test func defaultsAreNotWritten() {
+        let json = RetryableRequest(endpoint: "http://e.net/").text
         for key in ["requires", "timeouts", "sensitiveHeaders", "keepsResponse", "priority", "body", "headers"] {
             #expect(!json.contains("\"\(key)\""), "\(key) in \(json)")
         }
@@ -95,8 +97,8 @@ struct RequestCodingTests {
         .noPath("no carrier"), .metered, .interfaceType("WiFi"), .behind(UUID()),
         .backoff(until: Date(timeIntervalSince1970: 1_800_000_000)), .reconnecting, .concurrency,
         .hostPaused("example.net:8080", until: Date(timeIntervalSince1970: 1_800_000_000)), .unauthorized, .laneHeld,
-        .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .damaged, .paused, .otherSender,
-        .ownSender(until: nil), .notRunning,
+        .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .damaged, .expired, .paused,
+        .otherSender, .ownSender(until: nil), .notRunning,
     ]
 
     @Test(arguments: reasons)

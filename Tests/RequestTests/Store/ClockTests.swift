@@ -24,10 +24,24 @@ import Testing
         let never = try store.insert(sample()).id
         #expect(try self.expire(store).isEmpty)
         self.bench.pass(.seconds(10))
+        #expect(try store.all().map(\.waiting) == [.expired, nil, nil])
         #expect(try self.expire(store) == [soon])
         #expect(try store.all().map(\.state) == [.dead, .ready, .ready])
         #expect(try store.record(soon)?.lastError == "it expired")
         #expect(try store.readyIDs() == [later, never])
+    }
+
+    @Test func whatIsRetriedAfterItExpiredGoes() throws {
+        let store = try self.bench.open()
+        let soon = sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(10) }
+        let (ready, held) = (try store.insert(soon).id, try store.insert(sample { $0.expiresAt = soon.expiresAt }).id)
+        try store.run(held, .hold(.unauthorized))
+        self.bench.pass(.seconds(10))
+        #expect(try store.all().map(\.waiting) == [.expired, .expired])
+        for id in [ready, held] { _ = try store.transaction(durable: false) { try $0.release(id) } }
+        #expect(try store.all().map(\.waiting) == [nil, nil])
+        #expect(try store.all().map(\.request.expiresAt) == [nil, nil])
+        #expect(try self.expire(store).isEmpty)
     }
 
     @Test(arguments: LanePolicy.allCases)

@@ -11,7 +11,7 @@ import Testing
 /// A damaged file: nothing crashes or hangs, it is set aside, what was lost is told, no request comes back changed, and
 /// the rest is delivered.
 @Suite struct DamageTests {
-    private static let pageSize = 4096
+    private static let pageSize = StoreSchema.pageSize
 
     private let bench: StoreBench
 
@@ -310,8 +310,8 @@ import Testing
         if place < 0 {
             try self.overwrite([UInt8](repeating: 0xFF, count: 100), at: 0, self.bench)
         } else {
-            // With 0x40 in its last byte the version of the tables is one that may come.
-            try self.overwrite([file[place] ^ (place == 63 ? 0x01 : 0x40)], at: place, self.bench)
+            // With another bit in its last byte the version of the tables is one that may come.
+            try self.overwrite([file[place] ^ (place == 63 ? UInt8(StoreSchema.version) : 0x40)], at: place, self.bench)
         }
         // A copy of the file alone has none.
         if !hasLock { try FileManager.default.removeItem(atPath: "\(self.bench.path)-lock") }

@@ -13,12 +13,7 @@ extension ScenarioTable {
             Scenario("the server resets every connection as soon as it is made", steady: true, netlink: .routed) {
                 try $0.replaceServer(.resetting)
             },
-            Scenario(
-                "the server's queue is full: its kernel drops every SYN",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { try $0.replaceServer(.full) },
+            lost("the server's queue is full: its kernel drops every SYN") { try $0.replaceServer(.full) },
             Scenario(
                 "the server is slow: only a repeated SYN is answered, a second later",
                 netlink: .routed
@@ -27,30 +22,12 @@ extension ScenarioTable {
                 try stage.awaitDroppedSYN()
                 stage.makeRoom()
             },
-            Scenario(
-                "packets to the target are blackholed on the way",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { try $0.replaceTarget(by: "blackhole") },
-            Scenario(
-                "a router answers: host unreachable (ICMP)",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { try $0.replaceTarget(by: "unreachable") },
-            Scenario(
-                "a router answers: administratively prohibited (ICMP)",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { try $0.replaceTarget(by: "prohibit") },
-            Scenario(
-                "the gateway is gone, the link is up",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { try $0.lab.runOnFarSide("ip address flush dev \($0.peer)") },
+            lost("packets to the target are blackholed on the way") { try $0.replaceTarget(by: "blackhole") },
+            lost("a router answers: host unreachable (ICMP)") { try $0.replaceTarget(by: "unreachable") },
+            lost("a router answers: administratively prohibited (ICMP)") { try $0.replaceTarget(by: "prohibit") },
+            lost("the gateway is gone, the link is up") {
+                try $0.lab.runOnFarSide("ip address flush dev \($0.peer)")
+            },
             Scenario("one family is silently dead beyond the gateway", in: .dual, steady: true, netlink: .routed) {
                 try $0.lab.runOnFarSide("ip -6 route replace blackhole \(ScenarioStage.target6) table local")
             },
@@ -63,35 +40,25 @@ extension ScenarioTable {
         ]
     )
 
+    private static let nothingToConnectTo = "without an address there is nothing to connect to, whatever the routes say"
+
     static let names = ScenarioSection(
         title: "Names",
         note: "The target is known by its name only.",
         rows: [
             Scenario("the name server answers", in: .named, steady: true, netlink: .routed) { _ in },
-            Scenario(
-                "the name server's machine refuses",
-                in: .named,
-                netlink: .routed,
-                probe: .unanswered,
-                why: "without an address there is nothing to connect to, whatever the routes say"
-            ) { try $0.setNameServer(false) },
-            Scenario(
-                "the name server is silent",
-                in: .named,
-                netlink: .routed,
-                probe: .unanswered,
-                why: "without an address there is nothing to connect to, whatever the routes say"
-            ) { stage in
+            lost("the name server's machine refuses", in: .named, why: nothingToConnectTo) {
+                try $0.setNameServer(false)
+            },
+            lost("the name server is silent", in: .named, why: nothingToConnectTo) { stage in
                 try stage.lab.runOnFarSide(
                     "echo 1 >/proc/sys/net/ipv4/ip_forward && ip route add blackhole 198.51.100.99"
                 )
                 try stage.lab.run("sed -i 's/192.0.2.1/198.51.100.99/' /etc/resolv.conf")
             },
-            Scenario(
+            lost(
                 "this machine has no way to the name server",
                 in: .named,
-                netlink: .routed,
-                probe: .unanswered,
                 why: "the status is about packets to the internet; of the name servers `supportsDNS` tells"
             ) { try $0.lab.ip("route add unreachable 192.0.2.1") },
         ]

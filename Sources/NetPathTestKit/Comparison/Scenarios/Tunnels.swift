@@ -8,31 +8,19 @@ extension ScenarioTable {
         title: "Tunnels and policy routing",
         note: "The tunnels' far ends are silent: only a probe can see that.",
         rows: [
-            Scenario(
+            lost(
                 "a tunnel takes everything, with the rules of wg-quick",
-                netlink: .routed,
-                probe: .unanswered,
                 why: "\(ScenarioTable.beyond); netlink names the tunnel, sysfs the uplink of the main table"
             ) { stage in
                 let tunnel = try stage.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
                 try stage.lab.routeEverything(into: tunnel, families: [.ipv4])
             },
-            Scenario(
-                "a tunnel takes both halves of the internet, as OpenVPN does it",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { stage in
+            lost("a tunnel takes both halves of the internet, as OpenVPN does it") { stage in
                 let tunnel = try stage.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
                 try stage.lab.ip("route add 0.0.0.0/1 dev \(tunnel.name)")
                 try stage.lab.ip("route add 128.0.0.0/1 dev \(tunnel.name)")
             },
-            Scenario(
-                "a point-to-point tunnel becomes the default, its peer's address beside its own",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond
-            ) { stage in
+            lost("a point-to-point tunnel becomes the default, its peer's address beside its own") { stage in
                 let tunnel = try stage.lab.addTunnel("ppp0")
                 try stage.lab.ip("address add 10.0.0.1 peer 10.0.0.2/32 dev \(tunnel.name)")
                 try stage.lab.ip("route replace default dev \(tunnel.name)")
@@ -117,11 +105,8 @@ extension ScenarioTable {
                 },
                 change: { try $0.wan.setPeerCarrier(false) }
             ),
-            Scenario(
+            lost(
                 "the gateway of the preferred uplink is silently dead",
-                netlink: .routed,
-                probe: .unanswered,
-                why: ScenarioTable.beyond,
                 prepare: { try $0.addBackup() },
                 change: { try $0.dropPackets(of: $0.wan) }
             ),

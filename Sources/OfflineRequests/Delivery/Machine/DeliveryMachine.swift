@@ -61,7 +61,7 @@ struct DeliveryMachine: Sendable {
 
     /// The network changed; returns whether the path has returned.
     ///
-    /// Where nothing is known any more what was known before is left: a monitor that broke does not mean offline.
+    /// Where nothing is known any more what was known before is left: a broken backend does not mean offline.
     @discardableResult
     mutating func path(_ facts: PathFacts, at now: Moment) -> Bool {
         guard facts.update.path != nil || self.facts == nil else { return false }

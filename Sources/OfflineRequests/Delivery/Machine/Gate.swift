@@ -60,7 +60,7 @@ struct PathFacts: Hashable, Sendable {
         if !self.isSatisfied, !gate.requires.dependsOnPath, self.nearHosts.contains(gate.host) { return nil }
         guard self.isSatisfied, path != nil || !gate.requires.dependsOnPath else {
             let reason = path.map { $0.reason.message + ($0.statedBy.map { " (stated by \($0))" } ?? "") }
-            return .noPath(reason ?? "nobody can tell how the network is")
+            return .noPath(reason ?? "the state of the network is unknown")
         }
         if gate.requires.unmeteredOnly, self.update.isExpensive || self.update.isConstrained { return .metered }
         if let type = gate.requires.interfaceType, type != self.update.connectionType {

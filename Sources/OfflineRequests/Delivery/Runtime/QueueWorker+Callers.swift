@@ -8,6 +8,8 @@ import NetPathHTTP
 /// What callers ask for, each within a transaction that also does other things.
 extension QueueWorker {
     func enqueue(_ prepared: PreparedRequest, in store: StoreTransaction) throws -> Insertion {
+        // What is too old to be sent does not stand for a new one.
+        if prepared.request.uniqueKey != nil, prepared.request.ifExists == .keep { try self.giveUpExpired(in: store) }
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion }
         self.effects.events.append(.enqueued(insertion.id))

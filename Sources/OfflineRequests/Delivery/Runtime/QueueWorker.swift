@@ -156,7 +156,7 @@ final class QueueWorker {
     func remember(_ record: RequestRecord) {
         var record = record
         (record.request.body, record.waiting) = (nil, nil)
-        if self.recent.count >= Self.remembered { self.recent = [:] }
+        if self.recent.count >= Self.remembered { self.recent.removeAll(keepingCapacity: true) }
         self.recent[record.id] = record
     }
 
@@ -258,16 +258,13 @@ final class QueueWorker {
         }
     }
 
-    /// Gives up what has become too old, and finds out when something will be.
+    /// Gives up what is too old by now, and finds out when something will be.
     private func expire(in store: StoreTransaction, at now: Moment) throws {
         let maxAge = self.core.settings.maxAge
         let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
         if isDue {
             (self.tooOldAt, self.uselessAt) = (nil, nil)
-            for (id, finish) in try store.expire(maxAge: maxAge) {
-                self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
-                self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
-            }
+            try self.giveUpExpired(in: store)
             try store.removeOldResponses()
         }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
@@ -275,6 +272,14 @@ final class QueueWorker {
         let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
         self.uselessAt = try store.nextDeadline().map(time)
         if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
+    }
+
+    /// Gives up what has become too old.
+    func giveUpExpired(in store: StoreTransaction) throws {
+        for (id, finish) in try store.expire(maxAge: self.core.settings.maxAge) {
+            self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
+            self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
+        }
     }
 
     private func announce(_ effects: TurnEffects, isDrained: Bool) {

@@ -92,7 +92,7 @@ struct QueueStatus: Sendable {
             if record.state == .running, other == nil, self.role != .sender {
                 (record.state, record.isRepeat) = (.ready, true)
             }
-            guard record.state == .ready || record.state == .backoff else { return record }
+            guard record.state == .ready || record.state == .backoff, record.waiting != .expired else { return record }
             let until = record.state == .backoff ? record.notBefore : nil
             let isAlone = other?.only != nil || other == nil && ownSenders.contains(record.id)
             let alone = isAlone ? WaitingReason.ownSender(until: until) : nil

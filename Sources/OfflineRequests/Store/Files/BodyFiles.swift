@@ -56,7 +56,7 @@ struct BodyFiles: Sendable {
 
     func checksum(_ name: String) throws(QueueError) -> Int64 {
         var checksum = Checksum()
-        try Self.read(self.path(name), limit: .max) { checksum.add($0) }
+        try Self.read(self.path(name), limit: .max) { checksum.add($0.span) }
         return checksum.value
     }
 
@@ -123,7 +123,7 @@ struct BodyFiles: Sendable {
             let reason = "this is a symbolic link, and the queue keeps bodies in a folder of that name; remove it"
             throw .notTrusted(path: self.folder, reason: reason)
         }
-        let name = UUID().uuidString.lowercased()
+        let name = UUID().text
         let path = self.path(name)
         guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
             throw StoreFiles.error(errno, path)
@@ -136,7 +136,7 @@ struct BodyFiles: Sendable {
         let file = FileHandle(fileDescriptor: descriptor.number)
         try fill { (piece) throws(QueueError) in
             do { try file.write(contentsOf: piece) } catch { throw StoreFiles.error(errno, path) }
-            copy.checksum.add(piece)
+            copy.checksum.add(piece.span)
             copy.size += piece.count
         }
         guard fsync(descriptor.number) == 0 else { throw StoreFiles.error(errno, path) }
@@ -161,23 +161,25 @@ extension Data {
 struct Checksum: Sendable {
     private(set) var value: Int64 = 0
 
-    static func of(_ text: String) -> Int64 { Self.of(Data(text.utf8)) }
+    static func of(_ text: String) -> Int64 {
+        var checksum = Checksum()
+        checksum.add(text.utf8.span)
+        return checksum.value
+    }
 
     /// The checksum of bytes; zero where there are none.
     static func of(_ bytes: Data?) -> Int64 {
         var checksum = Checksum()
-        if let bytes { for piece in bytes.pieces { checksum.add(piece) } }
+        if let bytes { for piece in bytes.pieces { checksum.add(piece.span) } }
         return checksum.value
     }
 
-    mutating func add(_ piece: Data) {
-        var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(piece.count)
-        let span = piece.span
+    mutating func add(_ span: Span<UInt8>) {
+        var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(span.count)
         var index = 0
         while index + 8 <= span.count {
-            var word: UInt64 = 0
-            for place in 0..<8 { word |= UInt64(span[index + place]) << UInt64(place * 8) }
-            Self.mix(word, into: &hash)
+            let word = unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            Self.mix(UInt64(littleEndian: word), into: &hash)
             index += 8
         }
         var word: UInt64 = 0

@@ -68,6 +68,19 @@ import Testing
         #expect(table.incomplete(at: .second(171)) == [3])
     }
 
+    @Test func clientThatIsSeenNoMoreMayBeAboutToSetTheAddress() {
+        var table = Self.table(since: 100)
+        _ = Self.look(&table, Self.client, at: 101)
+        #expect(Self.look(&table, Self.none, at: 105) == .second(107))
+        #expect(table.reported(3)?.configurer == .network)
+        #expect(Self.look(&table, Self.none, at: 106) == .second(107), "an event in between")
+        #expect(table.reported(3)?.configurer == .network)
+        #expect(Self.look(&table, Self.client, at: 107) == nil)
+        #expect(Self.look(&table, Self.none, at: 120) == .second(122))
+        #expect(Self.look(&table, Self.none, at: 122) == nil)
+        #expect(table.reported(3)?.configurer == .nothing, "it ended")
+    }
+
     @Test func clientTellsTheAgeOfACarrierThatNobodySaw() {
         var table = Self.table(since: nil)
         #expect(Self.look(&table, Self.client, at: 200) == nil)

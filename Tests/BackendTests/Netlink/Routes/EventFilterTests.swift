@@ -77,6 +77,17 @@ import Testing
         #expect(passes(17, [3, 11]), "an interface that goes")
     }
 
+    /// Of IPv6 there are as many as neighbours that redirect.
+    @Test(arguments: [false, true]) func routesToSingleHosts(matter: Bool) throws {
+        let machine = try BPFMachine(EventFilter(.init(hostRoutes: matter)).instructions)
+        func passes(_ destination: InternetAddress, _ length: Int) -> Bool {
+            machine.run(on: RouteMessage(destination, length: length).bytes).passes
+        }
+        #expect(passes(InternetAddress(ipv4: 0xCB00_7109), 32) == matter)
+        #expect(!passes(InternetAddress(ipv4: 0xCB00_7100), 24))
+        #expect(!passes(InternetAddress(ipv6: 0x2001_0DB8 << 96 | 1), 128))
+    }
+
     @Test func everyLengthIsExactToTheBit() throws {
         let watched = Set(Self.referenceRoutes)
         let machine = try BPFMachine(EventFilter(.init(destinations: watched)).instructions)

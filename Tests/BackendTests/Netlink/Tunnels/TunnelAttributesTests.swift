@@ -119,16 +119,19 @@ import Testing
         )
     }
 
-    @Test func gatewayedRoutes() {
-        func route(length: UInt8, _ attributes: [UInt8]...) -> GatewayedRoute? {
+    @Test func routesOfTables() {
+        func route(length: UInt8, _ attributes: [UInt8]...) -> TableRoute? {
             // struct rtmsg: AF_INET, table 254, RTPROT_BOOT, RT_SCOPE_UNIVERSE, RTN_UNICAST.
             let header: [UInt8] = [2, length, 0, 0, 254, 3, 0, 1, 0, 0, 0, 0]
-            return Octets.read(Octets.message(24, header: header, attributes), GatewayedRoute.init)
+            return Octets.read(Octets.message(24, header: header, attributes), TableRoute.init)
         }
         let gateway = Octets.attribute(5, "192.0.2.1")
         let device = Octets.attribute(4, 3)
-        #expect(route(length: 8, Octets.attribute(1, "10.0.0.0"), gateway, device)?.interfaces == [3])
-        #expect(route(length: 24, Octets.attribute(1, "192.0.2.0"), device)?.interfaces == [])
+        #expect(route(length: 8, Octets.attribute(1, "10.0.0.0"), gateway, device)?.gatewayed == [3])
+        #expect(route(length: 8, Octets.attribute(1, "10.0.0.0"), gateway, device)?.isToHost == false)
+        #expect(route(length: 32, Octets.attribute(1, "10.0.0.9"), gateway, device)?.isToHost == true)
+        #expect(route(length: 32, Octets.attribute(1, "10.0.0.9"), device)?.direct == [3])
+        #expect(route(length: 24, Octets.attribute(1, "192.0.2.0"), device)?.gatewayed == [])
         #expect(route(length: 0, gateway, device) == nil)
     }
 }

@@ -103,7 +103,7 @@ struct ChaosLab {
     /// Waits for a line, and fails when one before it says something that was never true.
     @discardableResult
     mutating func next(
-        within patience: Duration = .seconds(40),
+        within patience: Duration = .seconds(60),
         _ what: String,
         where condition: (JSONLine) -> Bool
     ) throws -> JSONLine {

@@ -60,7 +60,7 @@ struct ChaosTakeoverTests {
         try lab.take(Self.step(lab) { .setPlugged($0.interfaces[0], false) })
         #expect(lab.model.verdict.egress == ["wan1"])
         let verdict = lab.model.verdict
-        try lab.next(within: .seconds(30), "the failover") { ExpectedVerdict($0.value) == verdict }
+        try lab.next(within: .seconds(60), "the failover") { ExpectedVerdict($0.value) == verdict }
 
         lab.order("netlink work")
         let back = try lab.next("the hand-back") { $0.health(of: "netlink") == "healthy" }
@@ -79,12 +79,12 @@ struct ChaosTakeoverTests {
         try lab.take(Self.step(lab) { .setPlugged($0.interfaces[0], false) })
         let changed = ContinuousClock.now
         let verdict = lab.model.verdict
-        let line = try lab.next(within: .seconds(30), "the wedge") { $0.health(of: "netlink") == "unhealthy" }
+        let line = try lab.next(within: .seconds(60), "the wedge") { $0.health(of: "netlink") == "unhealthy" }
         // Sysfs looks every 2 s when all is quiet, and a refresh may take a second to be answered.
         print("wedge noticed after \(line.receivedAt - changed)")
         #expect(line.receivedAt - changed < .seconds(4))
         #expect(line.backend("netlink")?["error"]?.string?.contains("refresh") == true)
-        try lab.next(within: .seconds(30), "the failover") { ExpectedVerdict($0.value) == verdict }
+        try lab.next(within: .seconds(60), "the failover") { ExpectedVerdict($0.value) == verdict }
         lab.order("netlink work")
         try lab.settle()
     }
@@ -106,7 +106,7 @@ struct ChaosTakeoverTests {
         try lab.settle()
         lab.order("netlink lie")
         let error = #expect(throws: WalkFailure.self) {
-            try lab.next(within: .seconds(10), "a word") { $0["status"] == "unsatisfied" }
+            try lab.next(within: .seconds(60), "a word") { $0["status"] == "unsatisfied" }
         }
         #expect(error?.description.contains("never true") == true)
     }

@@ -6,7 +6,7 @@ import NetPathTestKit
 import Synchronization
 import Testing
 
-/// Backends that break: a monitor that broke never means offline.
+/// Backends that break: a broken backend never means offline.
 @Suite(.needsNamespaces, .serialized)
 struct ChaosTests {
     /// NETPATH_CHAOS_CYCLES (200) random kill/restore cycles, five in a namespace.

@@ -7,7 +7,7 @@ import Testing
 /// What decides the walks with datagrams: an internet that answers, and tunnels through it.
 @Suite(.needsNamespaces, .needsTunDevices)
 struct DatagramLabTests {
-    private static let patience: Duration = .seconds(20)
+    private static let patience: Duration = .seconds(60)
     /// Where nothing comes back: a datagram that does takes a millisecond.
     private static let moment: Duration = .milliseconds(300)
 

@@ -39,17 +39,17 @@ extension NetworkModel {
     /// Whether a monitor that has watched may say this.
     ///
     /// Where nothing but the state of interfaces keeps packets from leaving, it names that of one that had a route before, of
-    /// which the network shows nothing any more. A route that refuses the packets of the other family is nearer to a path then.
+    /// which the network shows nothing any more. A route that refuses the packets of the other family is nearer to a path then,
+    /// unless that interface could send those of both.
     func allows(_ said: ExpectedVerdict) -> Bool {
         var expected = self.verdict
         if said == expected { return true }
         let closest = zip(Family.allCases, Family.allCases.map { self.finding($0) }).map(self.outlook)
         let isRefused = closest.contains { $0.reason == "routeRejects" }
-        let obstacles = self.interfaces.map(\.obstacle)
         guard closest.allSatisfy({ $0.distance >= 3 }),
             isRefused
-                ? said.reason == "routeRejects" && obstacles.contains(where: { $0 != "noRoute" })
-                : obstacles.contains(said.reason)
+                ? said.reason == "routeRejects" && self.interfaces.contains(where: { !$0.lacksOnlyRoutes })
+                : self.interfaces.contains(where: { $0.obstacle == said.reason })
         else { return false }
         expected.reason = said.reason
         return said == expected
@@ -118,6 +118,11 @@ extension NetworkModel {
 }
 
 extension NetworkModel.Interface {
+    /// Whether only routes keep it from sending packets of either family.
+    fileprivate var lacksOnlyRoutes: Bool {
+        self.hasCarrier && NetworkModel.Family.allCases.allSatisfy { !self.addresses(of: $0).isEmpty }
+    }
+
     /// What keeps it from carrying a path, but for a route.
     fileprivate var obstacle: String {
         self.isUp ? self.isPlugged ? self.addresses.isEmpty ? "noAddress" : "noRoute" : "noCarrier" : "interfaceDown"

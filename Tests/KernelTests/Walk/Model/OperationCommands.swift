@@ -50,7 +50,7 @@ extension NetworkOperation {
             // An index far from those the kernel gives out, free on both sides.
             commands.append(
                 .ip(
-                    "link add \(name) index \(1000 + number) type veth peer name \(Self.peer(number)) netns FAR"
+                    "link add \(name) index \(1_000_000 + number) type veth peer name \(Self.peer(number)) netns FAR"
                 )
             )
             if isPlugged { commands.append(.beyond("link set \(Self.peer(number)) up")) }

@@ -24,7 +24,8 @@ func lifecycle() {
     early.start(queue: first)
     early.start(queue: second)
     check("the queue is the first one", early.queue === first)
-    check("the path is known although the queue stands still", "\(early.currentPath.status)" == "satisfied")
+    // Each look waits for a quarter of a second, which a busy machine may need more than once.
+    check("the path is known although the queue stands still", eventually { "\(early.currentPath.status)" == "satisfied" })
     check("nothing is called within start()", queues.withLock { $0.isEmpty })
     first.resume()
     check("cancel() before the start is tolerated", called.wait(timeout: .now() + 60) == .success)
@@ -36,7 +37,7 @@ func lifecycle() {
     check("the handler is gone after the end", early.pathUpdateHandler == nil)
     check("the last path stays after the end", early.currentPath == last)
 
-    // Something else has to run: with it, a path is there for everybody who may have one.
+    // Something else has to run: with it, every monitor that may have a path has one.
     let witness = NWPathMonitor()
     let seen = DispatchSemaphore(value: 0)
     witness.pathUpdateHandler = { _ in seen.signal() }
@@ -81,7 +82,8 @@ func useFromManyThreads() {
     _ = eventually(within: 30) { "\(witness.currentPath.status)" == "unsatisfied" }
     end.store(true, ordering: .relaxed)
     group.wait()
-    check("the last path is there for everybody", "\(monitor.currentPath.status)" == "unsatisfied")
+    // Monitors learn of a path one after the other, and the witness may be the first.
+    check("the last path reaches every monitor", eventually { "\(monitor.currentPath.status)" == "unsatisfied" })
     say("done")
 }
 
