@@ -36,9 +36,11 @@ public final class QueueReader: Sendable {
         if size == 0 {
             throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
+        if StoreFiles.isHalfMade(paths) { throw .missing(path: path) }
         self.init(paths, lock: FileLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
-            _ = try self.use { db in try StoreSchema.check(db, path: path) }
+            // Without tables it is being made.
+            if try self.use({ db in try StoreSchema.check(db, path: path) }) == 0 { throw .missing(path: path) }
         } catch {
             // A file of another program looks as damaged as one of ours whose beginning was overwritten. A copy of ours has
             // no lock.

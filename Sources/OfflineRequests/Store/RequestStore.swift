@@ -46,7 +46,7 @@ final class RequestStore: Sendable {
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // The file of another program gets no lock.
         if let size, size > 0, !FileAccess.exists(self.paths.lock) {
-            do { _ = try QueueReader(existing: path) } catch .corrupt {}
+            do { _ = try QueueReader(existing: path) } catch .corrupt {} catch .missing {}
         }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
@@ -286,7 +286,11 @@ final class RequestStore: Sendable {
         try replacement.finish()
         var lost: QueueEvent?
         let hasJournal = StoreFiles.size(self.paths.journal) > 0
-        if let size = try FileTrust.check(self.paths) {
+        if var size = try FileTrust.check(self.paths) {
+            if size > 0, StoreFiles.isHalfMade(self.paths) {
+                try StoreFile.rollBack(path)
+                size = StoreFiles.size(path)
+            }
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
             if size == 0, self.paths.hasRemains {
                 throw StoreDamage(message: "the file is empty, and its journal is not")
@@ -319,9 +323,9 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement) else {
-            return nil
-        }
+        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement),
+            !FileAccess.exists(self.paths.rollback)
+        else { return nil }
         let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
         guard version == StoreSchema.version else { return nil }
         return try self.connect(at: self.clock())

@@ -118,6 +118,11 @@ final class StoreFile: Sendable {
         try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
+    /// Has SQLite take back what a process wrote that died in the middle.
+    static func rollBack(_ path: String) throws {
+        try DatabaseQueue(path: path).inDatabase { db in _ = try StoreSchema.check(db, path: path) }
+    }
+
     static func open(
         _ path: String,
         readOnly: Bool,
@@ -162,6 +167,8 @@ struct StorePaths: Hashable, Sendable {
 
     /// SQLite's journal, which exists while a process has the database open.
     var journal: String { "\(self.database)-wal" }
+    /// What SQLite takes back a change with that was interrupted, before a database has its journal: while it is made.
+    var rollback: String { "\(self.database)-journal" }
     /// What the processes that have it open share, to find their way in the journal.
     var memory: String { "\(self.database)-shm" }
     var bodies: String { "\(self.database)-bodies" }

@@ -115,6 +115,45 @@ import Testing
         try self.makeQueue()
     }
 
+    /// What a process leaves that dies while SQLite switches a new file to WAL: the database and what takes it back, which
+    /// nobody may do who only reads.
+    private func leaveHalfMade(pagesBefore: UInt8) throws {
+        try DatabaseQueue(path: self.bench.path).inDatabase { db in
+            try db.execute(sql: "PRAGMA page_size = 2048")
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+        }
+        // https://sqlite.org/fileformat.html, 3.
+        var header: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 0, 1, 2, 3, 4]
+        header += [0, 0, 0, pagesBefore, 0, 0, 2, 0, 0, 0, 8, 0]
+        header += [UInt8](repeating: 0, count: 512 - header.count)
+        try Data(header).write(to: URL(filePath: "\(self.bench.path)-journal"))
+        _ = unsafe chmod(self.bench.path, 0o600)
+    }
+
+    @Test func aFileWhoseMakerDiedBecomesAQueue() throws {
+        try self.leaveHalfMade(pagesBefore: 0)
+        #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
+        try self.makeQueue()
+        #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
+    }
+
+    /// Killed a moment later.
+    @Test func aFileWithoutTablesBecomesAQueue() throws {
+        try self.leaveHalfMade(pagesBefore: 0)
+        try FileManager.default.removeItem(atPath: "\(self.bench.path)-journal")
+        #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
+        try self.makeQueue()
+        #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
+    }
+
+    @Test func aChangeOfAnotherProgramIsNotTakenBack() throws {
+        try self.leaveHalfMade(pagesBefore: 1)
+        let names = ["", "-journal"]
+        let before = try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) }
+        #expect { try self.bench.open() } throws: { "\($0)".contains("interrupted") && "\($0)".contains("-journal") }
+        #expect(try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) } == before)
+    }
+
     @Test func aFileThatIsGoneIsMadeAnew() throws {
         let store = try self.bench.open()
         try store.insert(sample(1))

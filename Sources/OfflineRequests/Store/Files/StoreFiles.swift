@@ -119,6 +119,15 @@ enum StoreFiles {
         return header[68...].reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationID
     }
 
+    /// Whether a process that made a database died before it was one, and nothing is left once that is taken back.
+    static func isHalfMade(_ paths: StorePaths) -> Bool {
+        let file = FileDescriptor(unsafe open(paths.rollback, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+        // https://sqlite.org/fileformat.html, 3: what a rollback journal begins with, and how many pages there were before.
+        let begin: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+        guard let header = file?.read(limit: 20), header.count == 20, header.starts(with: begin) else { return false }
+        return header[16...].allSatisfy { $0 == 0 } && self.size(paths.journal) == 0 && !self.isMarked(paths.database)
+    }
+
     static func rename(_ path: String, to other: String) throws(QueueError) {
         guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
