@@ -56,6 +56,8 @@ public struct ExecMonitor: PathMonitor {
 
     let options: Options
     private(set) var observe: (@Sendable (PluginEvent) -> Void)?
+    /// How long a plugin may take to end when asked, and again when told.
+    private(set) var patience: Duration = .milliseconds(500)
     let counters = PluginCounters()
 
     /// Creates a monitor; nothing is started.
@@ -64,8 +66,19 @@ public struct ExecMonitor: PathMonitor {
     }
 
     /// The same monitor, whose programs are observed: each line costs a call, so for their authors only.
-    package func observed(by observe: @escaping @Sendable (PluginEvent) -> Void) -> ExecMonitor {
-        var monitor = self
+    ///
+    /// - Parameters:
+    ///   - patience: How many times the usual time they have for their first line, and for their end.
+    ///   - observe: What is called.
+    /// - Returns: The monitor.
+    package func observed(
+        patience: Int = 1,
+        by observe: @escaping @Sendable (PluginEvent) -> Void
+    ) -> ExecMonitor {
+        var options = self.options
+        options.helloDeadline *= patience
+        var monitor = ExecMonitor(options)
+        monitor.patience = self.patience * patience
         monitor.observe = observe
         return monitor
     }

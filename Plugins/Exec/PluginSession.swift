@@ -34,8 +34,6 @@ final class PluginSession {
 
     /// More requests than a plugin that reads them ever leaves unread.
     private static let outgoingLimit = 128 * 1024
-    /// How long a plugin may take to end when asked, and again when told.
-    private static let patience: Duration = .milliseconds(500)
 
     private var title: String { self.monitor.options.title }
 
@@ -95,7 +93,10 @@ final class PluginSession {
         self.end(of: isOverdue ? .silence : nil)
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
-        let farewell = self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
+        let farewell = self.process.end(
+            request: request,
+            patience: self.context.asksOnce ? .zero : self.monitor.patience
+        )
         self.monitor.observe?(.ended(farewell, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
     }
 
@@ -150,7 +151,7 @@ final class PluginSession {
         guard let bytes = ChildProcess.read(self.process.output) else {
             self.process.closeOutput()
             // Its end, if it has ended, says more.
-            _ = FileDescriptor.poll(readable: [self.process.endDescriptor], timeout: Self.patience)
+            _ = FileDescriptor.poll(readable: [self.process.endDescriptor], timeout: self.monitor.patience)
             try self.takeEnd()
             return try self.perform(self.machine.ended())
         }

@@ -35,10 +35,11 @@ final class HTTPProbeSession: Sendable {
 
     /// Answers a refresh with what is known, and has it found out anew.
     func refreshed() {
-        self.changes.send(.asked)
         let last = self.state.withLock { $0.hasSpoken ? $0.last ?? self.nothing : nil }
         // Before the first word no client waits for an answer.
         if let last { self.context.report(last) }
+        // Only now: what is found out must not come before what was known.
+        self.changes.send(.asked)
     }
 
     /// Says that nothing is known, unless something was said.

@@ -22,6 +22,7 @@ actor ProgramCheck {
 
     private let entry: String
     private let firstReport: Duration
+    private let patience: Int
     private var live: Live?
 
     /// What one run that is watched tells.
@@ -31,9 +32,10 @@ actor ProgramCheck {
         var interfaces: Outcome
     }
 
-    init(_ entry: String, firstReport: Duration) {
+    init(_ entry: String, firstReport: Duration, patience: Int) {
         self.entry = entry
         self.firstReport = firstReport
+        self.patience = patience
     }
 
     /// The checks by rule.
@@ -57,7 +59,7 @@ actor ProgramCheck {
 
     private func watchRun() async -> Live {
         let isUnknown = Outcome.unchecked("there is no first report")
-        guard let run = try? ProgramRun(self.entry) else {
+        guard let run = try? ProgramRun(self.entry, patience: self.patience) else {
             return Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
         }
         guard await run.hasReported(within: self.firstReport) else {
@@ -172,9 +174,9 @@ actor ProgramCheck {
 
     private func shutdown() async -> Outcome {
         // How fast it starts is another rule's: here it only has to.
-        guard let run = try? ProgramRun(self.entry), await run.hasReported(within: self.firstReport * 5) else {
-            return .unchecked("there is no first report")
-        }
+        guard let run = try? ProgramRun(self.entry, patience: self.patience),
+            await run.hasReported(within: self.firstReport * 5)
+        else { return .unchecked("there is no first report") }
         let start = ContinuousClock.now
         await run.stop()
         let time = (ContinuousClock.now - start).rounded
@@ -189,8 +191,8 @@ actor ProgramCheck {
         case (.termination, _), (.kill, _):
             return .broken(
                 """
-                it does not end within 500 ms of {"request":"shutdown"}; read input while waiting, and exit 0 after \
-                shutdown
+                it does not end within \(500 * self.patience) ms of {"request":"shutdown"}; read input while waiting, and \
+                exit 0 after shutdown
                 """
             )
         case (.nothing, _), (.request, nil): return .unchecked("it ended before it was asked to")

@@ -40,13 +40,14 @@ final class ProgramRun: Sendable {
     ///
     /// - Parameters:
     ///   - entry: The backend as an entry of a configuration.
+    ///   - patience: How many times the usual time it has.
     ///   - see: Sees every line, on the thread that reads them.
     /// - Throws: What is wrong with the entry.
-    init(_ entry: String, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
+    init(_ entry: String, patience: Int = 1, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
         let state = SharedRecord()
         self.state = state
         self.backend = BackendRun(
-            try makeProgram(entry) { event in
+            try makeProgram(entry, patience: patience) { event in
                 if case .line(let line) = event { see(line) }
                 state.record.withLock { $0.take(event) }
             }
@@ -73,14 +74,18 @@ final class ProgramRun: Sendable {
     func stop() async { try? await self.backend.stop() }
 }
 
-/// Makes a backend of the type exec whose programs are observed.
+/// Makes a backend of the type exec whose programs are observed, and have so many times the usual time.
 ///
 /// - Throws: What is wrong with the entry.
-func makeProgram(_ entry: String, observe: @escaping @Sendable (PluginEvent) -> Void) throws -> any PathMonitor {
+func makeProgram(
+    _ entry: String,
+    patience: Int,
+    observe: @escaping @Sendable (PluginEvent) -> Void
+) throws -> any PathMonitor {
     guard let monitor = try makeMonitor(entry) as? ExecMonitor else {
         throw ToolFailure(.failure, "the backend is no program")
     }
-    return monitor.observed(by: observe)
+    return monitor.observed(patience: patience, by: observe)
 }
 
 extension ProgramRecord {

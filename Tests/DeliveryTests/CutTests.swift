@@ -40,7 +40,7 @@ struct CutTests {
         let client = try stage.start(
             "mixed",
             path: point.path,
-            ["pace": "fast", "count": "1", "name": "cut", "size": "8000000", "timeout": "1", "events": "1"]
+            ["pace": "fast", "count": "1", "name": "cut", "size": "8000000", "timeout": "5", "events": "1"]
         )
         try client.next { $0["acknowledged"] != nil }
         if point != .beforeConnect {
@@ -48,7 +48,7 @@ struct CutTests {
             try self.make(cut, on: stage)
         }
         // Long enough for whatever gives up to give up, and to try again where it may.
-        let whileCut = try self.lines(of: client, for: .seconds(3))
+        let whileCut = try self.lines(of: client, for: .seconds(13))
         #expect(!whileCut.contains { $0["event"] == "succeeded" })
         let counted = try self.countedAttempts(on: stage)
 

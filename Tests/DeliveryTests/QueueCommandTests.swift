@@ -169,7 +169,7 @@ struct QueueCommandTests {
         try Data(text.utf8).write(to: URL(filePath: file))
         let thrifty = ["send", "--wait", "--unmetered-only", "-d", "x", QueueTool.origin + "/echo"]
         for options in [["--config", file], ["--set", "interfaces=[{match: {name: wan0}, expensive: true}]"]] {
-            let metered = try self.tool.run(thrifty + ["--timeout", "1s"] + options)
+            let metered = try self.tool.run(thrifty + ["--timeout", "10s"] + options)
             #expect(metered.status == 3)
             #expect(metered.errors.contains("the path is metered"), "\(metered.errors)")
         }

@@ -66,7 +66,7 @@ struct SendWaitTests {
     }
 
     @Test func whatIsNotReachedIsSaidToo() throws {
-        let words = ["send", "--wait", "--timeout", "3s", "-d", "x", "http://198.51.100.7:9/"]
+        let words = ["send", "--wait", "--timeout", "10s", "-d", "x", "http://198.51.100.7:9/"]
         let refused = try self.tool.run(words)
         #expect(refused.status == 3)
         let said = /; tries again in .* once the host is reached \(--max-retries\)/

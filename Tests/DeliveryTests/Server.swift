@@ -21,6 +21,8 @@ final class Server: Sendable {
         var path: String
         /// When the test heard of it.
         var at: ContinuousClock.Instant
+        /// When the server wrote of it, by a clock of its own, for distances.
+        var written: Duration
 
         /// Whether the server said that it did what was asked.
         var isGranted: Bool { self.isWhole && ["/ok", "/slow"].contains(self.path) }
@@ -42,7 +44,12 @@ final class Server: Sendable {
 
     /// Everything it saw so far.
     func requests() throws -> [Request] {
-        for line in try self.process.drain() { self.note(line) }
+        // What it wrote before may still be in the pipe; it writes its counters after that.
+        self.process.sendSignal(.user1)
+        try self.process.next { line in
+            self.note(line)
+            return line["event"] == "counters"
+        }
         return self.seen.withLock { $0 }
     }
 
@@ -76,14 +83,15 @@ final class Server: Sendable {
 
     private static func request(_ line: JSONLine) -> Request? {
         guard let event = line["event"]?.string, event == "request" || event == "partial",
-            let name = line["query"]?["id"]?.string, let path = line["path"]?.string
+            let name = line["query"]?["id"]?.string, let path = line["path"]?.string, let written = line["at"]?.number
         else { return nil }
         return Request(
             name: name,
             key: line["key"]?.string,
             isWhole: event == "request",
             path: path,
-            at: line.receivedAt
+            at: line.receivedAt,
+            written: .milliseconds(written)
         )
     }
 }

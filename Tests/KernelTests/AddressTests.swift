@@ -29,7 +29,7 @@ struct AddressTests {
     @Test func tentativeThenValid() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0")
-        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 2)
+        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 15)
         let watched = try Watched(lab)
         try watched.expect("unsatisfied", "noAddress")
         try watched.expect("requiresConnection", "configuringAddress") {
@@ -63,7 +63,7 @@ struct AddressTests {
     @Test func aCheckedAddressIsAwaitedWhateverTheOtherFamilyGets() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0")
-        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 5)
+        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 15)
         let watched = try Watched(lab)
         try watched.expect("unsatisfied", "noAddress")
         try watched.expect("requiresConnection", "configuringAddress") {

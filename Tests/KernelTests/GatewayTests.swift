@@ -76,7 +76,7 @@ struct GatewayTests {
         let watched = try Watched(lab)
         try watched.expect("satisfied", "routed")
         func addRoute() throws {
-            try lab.ip("-6 route replace default via 2001:db8:1::1 dev wan1 metric 600 expires 4")
+            try lab.ip("-6 route replace default via 2001:db8:1::1 dev wan1 metric 600 expires 10")
         }
         try self.expectEnd(of: other, "the end of an alternative") {
             try addRoute()

@@ -31,7 +31,7 @@ struct HTTPProbeTests {
     private func configuration(_ path: String, _ options: String = "", merge: String = "{}") -> String {
         """
         backends: [{type: netlink},
-          {type: httpProbe, checks: [{url: "http://\(Self.server)\(path)"}], timeout: 2s\(options)}]
+          {type: httpProbe, checks: [{url: "http://\(Self.server)\(path)"}], timeout: 20s\(options)}]
         merge: \(merge)
         """
     }
@@ -39,7 +39,7 @@ struct HTTPProbeTests {
     /// What one run of `netpath status` says.
     private func status(in lab: NetworkNamespace, _ configuration: String) throws -> JSONValue {
         let path = try Watched.write(configuration, in: lab)
-        let command = try "\(Watched.program) status --probe --json --config \(path)"
+        let command = try "\(Watched.program) status --probe --timeout 40s --json --config \(path)"
         return try JSONValue(json: lab.run("\(command) || test $? -le 2"))
     }
 

@@ -139,7 +139,7 @@ struct LabMonitorTests {
         try idle.next()
         let name = "/proc/\(idle.processIdentifier)/comm"
         try waitUntil { (try? String(contentsOfFile: name, encoding: .utf8)) == "sleep\n" }
-        usleep(50_000)
+        try idle.waitForRest()
         let switches = try idle.contextSwitches()
         usleep(100_000)
         #expect(switches > 0)

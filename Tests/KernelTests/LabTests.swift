@@ -124,7 +124,7 @@ struct LabTests {
 
             try uplink.setPeerCarrier(false)
             #expect(try carrier(uplink) == "0")
-            #expect(try lab.ip("route").contains("linkdown"))
+            try waitUntil { (try? lab.ip("route"))?.contains("linkdown") == true }
             try uplink.ignoreRoutesWithoutCarrier()
             #expect(throws: LabError.self) { try lab.ip("route get 1.1.1.1") }
 

@@ -37,7 +37,8 @@ struct ProbeTests {
     ) throws -> JSONValue {
         let probe = "{type: tcpProbe, targets: [\"\(target):80\"], \(options)}"
         let path = try Watched.write("backends: [{type: netlink}, \(probe)]", in: lab)
-        let line = try lab.run("\(launcher) \(Watched.program) status --probe --json --config \(path) || test $? -le 2")
+        let command = try "\(launcher) \(Watched.program) status --probe --timeout 20s --json --config \(path)"
+        let line = try lab.run("\(command) || test $? -le 2")
         return try JSONValue(json: line)
     }
 
@@ -151,9 +152,9 @@ struct ProbeTests {
         try lab.run("mount --bind \(path) /etc/hosts")
         #expect(try lab.run("getent ahosts many.example | wc -l").contains("3000"), "the lab's file is not read")
         try lab.runOnFarSide("ip route add blackhole 10.64.0.0/16")
-        try self.expect("timedOut", in: lab, target: "many.example", "timeout: 500ms, stagger: 50ms")
+        try self.expect("timedOut", in: lab, target: "many.example", "timeout: 3s, stagger: 50ms")
         try lab.runOnFarSide("ip route del blackhole 10.64.0.0/16 && ip route add local 10.64.0.0/16 dev lo")
-        try self.expect("refused", in: lab, target: "many.example")
+        try self.expect("refused", in: lab, target: "many.example", "timeout: 3s")
     }
 
     // MARK: Asking once

@@ -103,6 +103,9 @@ struct ReachTests {
         #expect(moved["route"]?["gateway"]?.string == "198.51.100.1")
         try self.lab.ip("route del 203.0.113.0/28")
         try host.next { $0["route"]?["interface"]?.string == "wan0" }
+        // What else came of the other route is told by then.
+        try host.waitForRest()
+        try host.drain()
         // Not covered by the filter's prefixes: nobody is told.
         try self.lab.ip("route add blackhole 203.0.113.16/28")
         try self.lab.ip("route add blackhole 203.0.113.9/32")

@@ -49,6 +49,8 @@ struct ResolverTests {
         let watched = try Watched(lab)
         try watched.expect("satisfied", "routed")
         let process = watched.monitor.processIdentifier
+        // What it opens while it starts is closed then.
+        try watched.monitor.waitForRest()
         let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
         let numbers = Set(names.compactMap { Int($0) })
         let lowest = try #require((0...1_000).first { !numbers.contains($0) })

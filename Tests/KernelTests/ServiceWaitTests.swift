@@ -58,10 +58,15 @@ struct ServiceWaitTests {
         #expect(try self.wait("20s").waitForEnd() == 0)
         let wait = try self.lab.start(
             Watched.program,
-            ["wait", "--service", "--stable", "4s", "--timeout", "6s"],
+            ["wait", "--service", "--stable", "20s", "--timeout", "25s"],
             environment: self.environment
         )
-        try self.lab.run("sleep 1")
+        // Once it sleeps beside a socket it has heard of the path.
+        let descriptors = "/proc/\(wait.processIdentifier)/fd"
+        try self.lab.run(
+            "for i in $(seq 3000); do ls -l \(descriptors) | grep -q socket: && break; sleep 0.01; done"
+        )
+        try wait.waitForRest()
         try service.stop(signal: .kill)
         #expect(try wait.waitForEnd() == 3)
         #expect(wait.standardError.contains("no backend can confirm the last known path"), "\(wait.standardError)")

@@ -80,7 +80,7 @@ struct StandstillTests {
         let folder = lab.directory
         try lab.ip("address add \(Self.target)/32 dev lo")
         let plugin =
-            #"echo "{\"netpath\":1,\"heartbeat\":1}"; "#
+            #"echo "{\"netpath\":1,\"heartbeat\":3}"; "#
             + #"while :; do echo "{\"unavailable\":\"nothing\"}"; sleep 0.3; done"#
         let hook = "[/bin/sh, -c, 'echo $NETPATH_PREVIOUS_STATUS-$NETPATH_STATUS >>\(folder)/told']"
         let configuration = try Watched.write(
@@ -103,10 +103,10 @@ struct StandstillTests {
         let told = { try lab.run("cat \(folder)/told 2>/dev/null || true").split(separator: "\n").map(String.init) }
         try self.wait { try told().count == 2 }
         let stander = try Stander(service, by: standstill)
-        // The passing of time is what is tested.
+        // The passing of time is what is tested: of more than a heartbeat and what a late timer is granted.
         try stander.standing { Thread.sleep(forTimeInterval: 4) }
         // Longer than everything may take that is due then, and a heartbeat.
-        Thread.sleep(forTimeInterval: 2)
+        Thread.sleep(forTimeInterval: 4)
         let status = try JSONValue(json: place.ask("status --service --json").components(separatedBy: "status 0")[0])
         #expect(status["status"] == "satisfied" && status["internet"] == "reachable")
         #expect(status["stale"] == false)

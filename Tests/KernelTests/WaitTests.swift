@@ -18,6 +18,17 @@ struct WaitTests {
         try self.lab.run("\(Watched.program) wait \(arguments) 2>&1; echo $?")
     }
 
+    /// Runs the command again until its answer is as wanted: one that has hardly any time may end before the first look does.
+    @discardableResult
+    private func wait(_ arguments: String, until isWanted: (String) -> Bool) throws -> String {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let answer = try self.wait(arguments)
+            if isWanted(answer) { return answer }
+            try #require(ContinuousClock.now < deadline, "\(arguments): \(answer)")
+        }
+    }
+
     /// Starts the command, and waits until it listens: nothing but the first look makes it miss what follows.
     private func start(_ arguments: String...) throws -> MonitorProcess {
         let wait = try self.lab.start(Watched.program, ["wait"] + arguments)
@@ -39,11 +50,9 @@ struct WaitTests {
     // MARK: What is so
 
     @Test func whatIsSoEndsAtOnce() throws {
-        #expect(
-            try self.wait("--timeout 0").hasSuffix(
-                "timed out after 0s: there is no network interface besides loopback\n3\n"
-            )
-        )
+        try self.wait("--timeout 0") {
+            $0.hasSuffix("timed out after 0s: there is no network interface besides loopback\n3\n")
+        }
         _ = try self.addUplink()
         let output = try self.wait("")
         #expect(output.wholeMatch(of: #/met after \d+m?s: satisfied, IPv4 through wan0\n0\n/#) != nil, "\(output)")
@@ -58,7 +67,9 @@ struct WaitTests {
 
     @Test func theDocument() throws {
         _ = try self.addUplink()
-        let output = try self.wait("--json --timeout 0 --family ipv6 --interface wan0 2>/dev/null")
+        let output = try self.wait("--json --timeout 0 --family ipv6 --interface wan0 2>/dev/null") {
+            $0.contains("no path for IPv6; wan0: no path for IPv6")
+        }
         let line = try JSONValue(json: String(output.split(separator: "\n")[0]))
         #expect(line["met"]?.bool == false)
         #expect(line["outcome"]?.string == "timedOut")
@@ -177,7 +188,8 @@ struct WaitTests {
             in: self.lab
         )
         #expect(try self.wait("--config \(path) --quiet") == "0\n")
-        #expect(try self.wait("--config \(path) --probe --timeout 5s").contains("the modem sleeps\n3\n"))
+        // The plugin may still be starting when netlink has its say.
+        try self.wait("--config \(path) --probe --timeout 5s") { $0.contains("the modem sleeps\n3\n") }
         let output = try self.wait("--config \(path) --probe --not --quiet")
         #expect(output == "0\n")
     }
@@ -186,25 +198,26 @@ struct WaitTests {
 
     @Test func aFlapBeginsItAnew() throws {
         _ = try self.addUplink()
-        let (wait, screen) = try self.startOnTerminal("--stable 2s")
-        try self.look(for: "met for [0-9]* s of 2s", on: screen)
+        let (wait, screen) = try self.startOnTerminal("--stable 10s")
+        try self.look(for: "met for [0-9]* s of 10s", on: screen)
         try self.lab.ip("route replace unreachable default")
         try self.look(for: "an unreachable route or rule refuses packets", on: screen)
         let restored = ContinuousClock.now
         try self.lab.ip("route replace default via 192.0.2.1")
         #expect(try self.rest(of: wait).contains("ended 0"))
-        #expect(ContinuousClock.now - restored >= .seconds(2))
+        #expect(ContinuousClock.now - restored >= .seconds(10))
     }
 
     // MARK: What never comes
 
     @Test func timeIsUp() throws {
         let wan = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
-        let output = try self.wait("--timeout 300ms")
-        #expect(output == "netpath: timed out after 300ms: wan0 has an address but no route to the internet\n3\n")
+        try self.wait("--timeout 300ms") {
+            $0 == "netpath: timed out after 300ms: wan0 has an address but no route to the internet\n3\n"
+        }
         try wan.setPeerCarrier(false)
-        #expect(try self.wait("--timeout 0") == "netpath: timed out after 0s: wan0: no carrier\n3\n")
-        #expect(try self.wait("--timeout 0 --interface eth9").contains("there is no interface eth9"))
+        try self.wait("--timeout 0") { $0 == "netpath: timed out after 0s: wan0: no carrier\n3\n" }
+        try self.wait("--timeout 0 --interface eth9") { $0.contains("there is no interface eth9") }
     }
 
     @Test func nothingThatIsThereCanComeUp() throws {

@@ -127,7 +127,7 @@ esac
 
 def serve_addresses(world, interface, subnet=4):
     world.start("far", "dnsmasq", "dnsmasq", "--keep-in-foreground", "--port=0", f"--interface={interface}", "--bind-dynamic",
-                f"--dhcp-range=10.{subnet}.0.50,10.{subnet}.0.59,255.255.255.0,120", f"--dhcp-leasefile={world.folder}/leases",
+                f"--dhcp-range=10.{subnet}.0.50,10.{subnet}.0.59,255.255.255.0,3600", f"--dhcp-leasefile={world.folder}/leases",
                 "--user=root", f"--dhcp-option=3,10.{subnet}.0.1", "--no-ping", "--conf-file=/dev/null", "--pid-file=")
 
 

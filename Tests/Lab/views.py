@@ -22,6 +22,7 @@ VIEWS = {
     "netlink": ["--set", "backends.sysfs.mode=off"],
     "sysfs": ["--set", "backends.netlink.mode=off", "--set", "backends.sysfs.mode=active"],
 }
+LOOKING, JOINING = "requiresConnection wifiNotAssociated", "requiresConnection authenticating"
 # How long a state has to last to count as the last one: sysfs looks every 2 s where nothing changed.
 SETTLED = 2.5
 
@@ -103,6 +104,12 @@ def is_part(seen, allowed):
     return all(any(candidate.lstrip("?") == one for candidate in rest) for one in seen)
 
 
+def with_tries(states, tries):
+    """The states, where a station joined at so many tries: it looks for an access point again in between."""
+    again = ["?" + LOOKING, "?" + JOINING] * (tries - 1)
+    return [state for one in states for state in ([one] + again if one.lstrip("?") == JOINING else [one])]
+
+
 def agrees(seen, wanted, may_miss):
     """Whether what was seen is what had to be. States that begin with `?` may be missing, and all may but the last where a
     view looks now and then."""
@@ -121,6 +128,15 @@ class Views:
         until("word of netpath", lambda: all(view.states for view in self.views), 120)
         self.peers = Peers(world, title, self.views[0]) if os.environ.get("LAB_PEERS") else None
         self.log = open(f"{world.folder}/steps", "w")
+        self.tries = self.count_tries()
+
+    def count_tries(self):
+        """How often the supplicant, if there is one, has tried to join an access point."""
+        try:
+            with open(f"{self.world.folder}/supplicant.log") as log:
+                return log.read().count("Trying to associate")
+        except FileNotFoundError:
+            return 0
 
     def expect(self, what, *wanted, sysfs=None, fresh=("default", "sysfs"), limit=180):
         """After a step: every view comes to the last of the states by way of the others, and by way of no other; datagrams
@@ -141,6 +157,8 @@ class Views:
             does = self.world.datagrams_return()
         if self.peers:
             self.peers.write(what)
+        total = self.count_tries()
+        tries, self.tries = total - self.tries, total
         for view in self.views:
             lists = list(sysfs if view.name == "sysfs" and sysfs is not None else wanted)
             before = view.states[view.mark - 1] if view.mark > 0 else None
@@ -149,7 +167,8 @@ class Views:
             if before == lists[0].lstrip("?") and (not seen or seen[0] != before):
                 lists = lists[1:]
             self.log.write(f"{what} | {view.name} | {' -> '.join(seen) or '(as before)'} | datagrams {does}\n")
-            if (view.states or [None])[-1] != final or not agrees(seen, lists, may_miss=view.name == "sysfs"):
+            if (view.states or [None])[-1] != final or not agrees(
+                    seen, with_tries(lists, tries), may_miss=view.name == "sysfs"):
                 problems.append(f"{view.name} says {' -> '.join(seen) or before}, not {' -> '.join(lists) or before}")
             view.mark = len(view.states)
         if does != wanted[-1].lstrip("?").startswith("satisfied"):

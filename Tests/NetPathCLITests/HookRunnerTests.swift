@@ -241,7 +241,7 @@ import Testing
             setsid sh -c 'sleep 1000 & echo $! >>pids' & setsid sh -c 'trap "" TERM; echo $$ >>pids; sleep 1000; sleep 1000' &
             until [ "$(wc -l <pids)" = 4 ]; do sleep 0.01; done; echo ready; wait
             """
-        let stage = try Stage([self.hook("cd \(folder.path); \(script)") { $0.timeout = .seconds(3) }])
+        let stage = try Stage([self.hook("cd \(folder.path); \(script)") { $0.timeout = .seconds(15) }])
         stage.runner.show(Self.up)
         try await stage.message("took too long and was ended after")
         let processes = (FileAccess.contents(folder["pids"]) ?? "").split(separator: "\n").compactMap { pid_t($0) }
@@ -253,7 +253,7 @@ import Testing
     /// One that says nothing for longer than it gets to end has all of that time nevertheless.
     @Test func aSilentCommandHasTheWholeTimeToEnd() async throws {
         let stage = try Stage([
-            self.hook("trap 'sleep 1; echo cleaned up; exit 0' TERM; sleep 1000 & wait") { $0.timeout = .seconds(3) }
+            self.hook("trap 'sleep 0.1; echo cleaned up; exit 0' TERM; sleep 1000 & wait") { $0.timeout = .seconds(10) }
         ])
         stage.runner.show(Self.up)
         try await stage.message("took too long and was ended after")
@@ -333,7 +333,7 @@ import Testing
     }
 
     @Test func aChangeThatDoesNotHoldIsNotTold() async throws {
-        let stage = try Stage([self.hook("echo slow $NETPATH_STATUS") { $0.holdTime = .seconds(2) }])
+        let stage = try Stage([self.hook("echo slow $NETPATH_STATUS") { $0.holdTime = .seconds(15) }])
         // One after the other, so that whatever else runs here the first does not hold.
         stage.runner.show(Self.down)
         stage.runner.show(Self.up)

@@ -47,6 +47,18 @@ import Testing
         )
     }
 
+    /// Asks for a short time, and again where a busy machine let nobody speak meanwhile.
+    private func askAgain(_ first: Speaker.Manner, _ last: Speaker.Manner) throws -> OneShotCommand {
+        let limit: Duration = .milliseconds(300)
+        var answer = try self.ask(first, last, limit: limit)
+        for _ in 0..<4 {
+            let health = answer.snapshot.backends.map(\.health)
+            if answer.snapshot.path != nil, health.last == .healthy { break }
+            answer = try self.ask(first, last, limit: limit)
+        }
+        return answer
+    }
+
     @Test func theFirstWordOfEachIsEnough() throws {
         let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         let answer = try self.ask(.says(blind), .says(Fixtures.routed), .fails)
@@ -58,7 +70,7 @@ import Testing
     }
 
     @Test func theSilentOneDoesNotHideTheOthers() throws {
-        let answer = try self.ask(.silent, .says(Fixtures.routed), limit: .milliseconds(300))
+        let answer = try self.askAgain(.silent, .says(Fixtures.routed))
         #expect(answer.snapshot.path?.status == .satisfied)
         #expect(answer.snapshot.backends.map(\.health) == [.starting, .healthy])
         #expect(answer.explained.backend == "b1")
@@ -86,7 +98,7 @@ import Testing
 
     @Test func aRoundThatDoesNotEndIsSaid() throws {
         let endless = Self.probing(isComplete: false)
-        let answer = try self.ask(.says(Fixtures.routed), .says(endless), limit: .milliseconds(300))
+        let answer = try self.askAgain(.says(Fixtures.routed), .says(endless))
         #expect(answer.snapshot.path?.status == .satisfied)
         let limitations = ["its probes did not end within 300ms"]
         #expect(answer.snapshot.backends.last?.limitations == limitations)

@@ -254,7 +254,7 @@ struct ServiceSocketTests {
     }
 
     @Test func silentClientsLockNobodyOut() throws {
-        let socket = try self.socket { $0.idle = .milliseconds(500) }
+        let socket = try self.socket { $0.idle = .seconds(5) }
         defer { socket.stop() }
         let watching = try RawClient(self.path)
         watching.send(ServiceRequest.watch.line + "\n")

@@ -87,7 +87,12 @@ import Testing
 
     @Test func whatIsPendingIsStillWrittenAfterAStop() async throws {
         let (channel, loop) = (try Channel(), try EventLoop())
-        let output = try self.output(channel, loop)
+        let output = WatchOutput<StatusSnapshot>(
+            try WatchDescriptor(channel.writer),
+            loop: loop,
+            flushLimit: .seconds(60),
+            render: Self.renderer
+        )
         for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
         loop.wakeUp.wake(.stop)
         async let end = onBlockingThread { output.run {} }

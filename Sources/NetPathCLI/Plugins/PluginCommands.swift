@@ -85,6 +85,10 @@ package struct CheckPluginCommand: PluginCommand {
     @Flag(help: "Write JSON: one object on one line.")
     package var json = false
 
+    /// How many times the usual time the program has, for tests beside which other things run.
+    @Option(help: .private)
+    package var patienceFactor = 1
+
     @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
     package var command: [String] = []
 

@@ -38,8 +38,6 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
         var end: WatchEnd?
     }
 
-    /// How long after a stop a slow reader may take what is still pending.
-    private static var flushLimit: Duration { .seconds(1) }
     /// How long nothing may have been shown before the silence itself is worth a word.
     private static var silenceLimit: Duration { .seconds(2) }
 
@@ -47,6 +45,7 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
     private let loop: EventLoop
     private let render: Renderer
     private let skipsFirst: Bool
+    private let flushLimit: Duration
     private let state: Mutex<State>
 
     /// Makes an output.
@@ -56,18 +55,21 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
     ///   - loop: The loop that ``run(onSilence:)`` turns.
     ///   - count: How many snapshots to write, at least 1; nil to write all.
     ///   - skipsFirst: Whether the first snapshot is only what the next one is compared with.
+    ///   - flushLimit: How long after a stop a slow reader may take what is still pending.
     ///   - render: Makes the lines.
     init(
         _ descriptor: WatchDescriptor,
         loop: EventLoop,
         count: Int? = nil,
         skipsFirst: Bool = false,
+        flushLimit: Duration = .seconds(1),
         renderInto render: @escaping Renderer
     ) {
         self.descriptor = descriptor
         self.loop = loop
         self.render = render
         self.skipsFirst = skipsFirst
+        self.flushLimit = flushLimit
         self.state = Mutex(State(remaining: count))
     }
 
@@ -77,9 +79,16 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
         loop: EventLoop,
         count: Int? = nil,
         skipsFirst: Bool = false,
+        flushLimit: Duration = .seconds(1),
         render: @escaping @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> String
     ) {
-        self.init(descriptor, loop: loop, count: count, skipsFirst: skipsFirst) { snapshot, previous, room in
+        self.init(
+            descriptor,
+            loop: loop,
+            count: count,
+            skipsFirst: skipsFirst,
+            flushLimit: flushLimit
+        ) { snapshot, previous, room in
             room = Array(render(snapshot, previous()).utf8)
             return room.count
         }
@@ -159,7 +168,7 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
             if result.isReaderGone { return .readerGone }
             if result.hasRoom { self.state.withLock { self.flush(&$0) } }
             onWakeUp(result.reasons)
-            if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.loop.now() + Self.flushLimit }
+            if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.loop.now() + self.flushLimit }
         }
     }
 

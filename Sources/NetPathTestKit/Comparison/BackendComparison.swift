@@ -31,6 +31,9 @@ public struct BackendComparison: Sendable {
     private let allowances: [String: String]
     private let entry: Entry
 
+    /// The time the backend has to notice what netlink does not see.
+    package var timeToNotice: Duration
+
     /// Prepares a comparison.
     ///
     /// - Parameters:
@@ -51,6 +54,7 @@ public struct BackendComparison: Sendable {
         self.name = name
         self.program = try program ?? ScenarioStage.usualProgram
         self.patience = patience
+        self.timeToNotice = min(patience, .seconds(3))
         self.allowances = allowances
         self.entry = entry
     }
@@ -122,7 +126,7 @@ public struct BackendComparison: Sendable {
         let reference = ComparedRow.reference(of: scenario)
         programs[1].settle(within: self.patience) { $0.status == reference.status }
         // Nothing tells when it has looked: one that is right because it has not noticed yet gets the time to.
-        let hasNoticed = programs[1].settle(within: min(self.patience, .seconds(3))) { $0.status != reference.status }
+        let hasNoticed = programs[1].settle(within: self.timeToNotice) { $0.status != reference.status }
         if hasNoticed { programs[1].settle(within: self.patience) { $0.status == reference.status } }
         // A reason may be one of several on the way, and may be a word of its own for good.
         programs[1].settle(within: min(self.patience, .seconds(1))) { $0 == reference }

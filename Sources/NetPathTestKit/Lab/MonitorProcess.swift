@@ -194,7 +194,7 @@ public final class MonitorProcess: Sendable {
                 output.waitForChange(atMost: .milliseconds(5))
             }
             // Its last words may still be on the way; a child of its own could hold the pipes open for ever.
-            let outputDeadline = ContinuousClock.now + .seconds(1)
+            let outputDeadline = ContinuousClock.now + .seconds(10)
             while !output.hasEnded && !output.isSuspended && ContinuousClock.now < outputDeadline {
                 output.waitForChange(atMost: .milliseconds(5))
             }

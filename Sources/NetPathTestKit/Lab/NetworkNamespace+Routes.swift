@@ -77,12 +77,19 @@ extension NetworkNamespace {
     ///   - count: How many, at most 16 million.
     ///   - interface: The interface they lead out of, which must be up.
     ///   - verb: What `ip route` does with them: `del` takes them away again.
+    ///   - timeout: The time for all of them.
     /// - Throws: ``LabError`` when `ip` fails.
-    package func addUnrelatedRoutes(_ count: Int, through interface: LabInterface, verb: String = "add") throws {
+    package func addUnrelatedRoutes(
+        _ count: Int,
+        through interface: LabInterface,
+        verb: String = "add",
+        timeout: Duration = .seconds(120)
+    ) throws {
         try ipBatch(
             (0..<count).lazy.map {
                 "route \(verb) 10.\($0 >> 16 & 255).\($0 >> 8 & 255).\($0 & 255)/32 dev \(interface.name)"
-            }
+            },
+            timeout: timeout
         )
     }
 }

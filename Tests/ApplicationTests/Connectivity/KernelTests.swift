@@ -170,8 +170,9 @@ struct KernelTests {
     @Test func exampleOverlayStartedOffline() throws {
         try self.goOffline()
         let program = try self.start("Examples", "connectivity", "overlay")
-        #expect(try program.nextText() == "present ∆ No Network")
-        #expect(try program.nextText() == "started")
+        // What a busy machine does not know in time counts as connected, until it is known.
+        let first = try [program.nextText(), program.nextText()]
+        #expect(Set(first) == ["present ∆ No Network", "started"])
         try self.goOnline()
         #expect(try program.nextText() == "dismiss")
         #expect(try program.nextText() == "retry")

@@ -22,9 +22,14 @@ struct HandlerTests {
         let (lab, _) = try NetworkNamespace.online()
         let scenario = try Scenario("concurrent", in: lab)
         try scenario.next("path")
-        for host in 10..<40 { try lab.ip("route replace default via 192.0.2.\(host)") }
-        let (before, last) = try scenario.lines(until: "path") { $0.strings("gateways") == ["192.0.2.39:0"] }
-        let lines = before + [last]
+        var lines: [JSONLine] = []
+        for host in 10..<40 {
+            try lab.ip("route replace default via 192.0.2.\(host)")
+            // A busy machine may see but the last one of those that nobody waits for.
+            guard host % 5 == 4 else { continue }
+            let (before, last) = try scenario.lines(until: "path") { $0.strings("gateways") == ["192.0.2.\(host):0"] }
+            lines += before + [last]
+        }
         #expect(lines.allSatisfy { $0["others"]?.number == 0 })
         let hosts = lines.flatMap { $0.strings("gateways") }.compactMap { text in
             text.split(separator: ":").first?.split(separator: ".").last.flatMap { Int($0) }
@@ -43,6 +48,8 @@ struct HandlerTests {
             events += (before + [last]).compactMap { $0["event"]?.string }
         }
         try wait(for: "witness", "satisfied")
+        // The two monitors call on different queues.
+        if !events.contains("path") { try wait(for: "path", "satisfied") }
         try wan.setDown()
         try wait(for: "witness", "unsatisfied")
         try wan.setUp()

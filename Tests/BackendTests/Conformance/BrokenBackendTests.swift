@@ -51,10 +51,14 @@ struct BrokenBackendTests {
         _ rules: Set<ConformanceRule> = Set(ConformanceRule.allCases),
         cycles: Int = 20,
         withoutSource: BackendConformance.Make? = nil,
+        rest: Duration = .seconds(3),
+        silence: Duration = .milliseconds(300),
         _ body: @escaping @Sendable (MonitorContext) async throws -> Void
     ) async -> ConformanceReport {
         var limits = Self.limits
         limits.cycles = cycles
+        limits.rest = rest
+        limits.silence = silence
         return await BackendConformance("mine", limits: limits, withoutSource: withoutSource) { Monitor(body) }
             .check(rules)
     }
@@ -67,7 +71,7 @@ struct BrokenBackendTests {
     }
 
     @Test func silence() async {
-        var limits = BackendConformance.Limits()
+        var limits = Self.limits
         limits.firstReport = .milliseconds(50)
         let report = await BackendConformance("mute", limits: limits) {
             Monitor { context in for await _ in context.refreshRequests {} }
@@ -91,7 +95,7 @@ struct BrokenBackendTests {
     }
 
     @Test func refreshesThatAreNotAnswered() async {
-        var limits = BackendConformance.Limits()
+        var limits = Self.limits
         limits.refresh = .milliseconds(50)
         let deaf = await BackendConformance("deaf", limits: limits) {
             Monitor { context in
@@ -100,6 +104,7 @@ struct BrokenBackendTests {
             }
         }.check([.refresh])
         #expect(deaf.failures.first?.contains("was not answered within") == true, "\(deaf)")
+        limits.refresh = .seconds(5)
         let lazy = await BackendConformance("lazy", limits: limits) {
             Monitor { context in
                 let first = Evidence(at: context.clock.now())
@@ -160,7 +165,7 @@ struct BrokenBackendTests {
     }
 
     @Test func unrest() async {
-        let alternating = await Self.check([.rest]) { context in
+        let alternating = await Self.check([.rest], rest: .seconds(10)) { context in
             while true {
                 for status in [PathStatus.satisfied, .unsatisfied] {
                     var evidence = Evidence(at: context.clock.now())
@@ -173,8 +178,9 @@ struct BrokenBackendTests {
         #expect(alternating.failures.first?.contains("its verdict changed") == true, "\(alternating)")
         let flooding = await Self.check([.rest]) { context in
             while true {
-                context.report(Self.observe(context))
-                try await context.clock.sleep(until: context.clock.now() + .milliseconds(1))
+                // So many that a few turns are a flood.
+                for _ in 0..<100 { context.report(Self.observe(context)) }
+                try await context.clock.sleep(until: context.clock.now() + .milliseconds(50))
             }
         }
         #expect(flooding.failures.first?.contains("and nothing changed; report what is news") == true, "\(flooding)")
@@ -188,8 +194,8 @@ struct BrokenBackendTests {
 
     /// What it says instead of a report is shown.
     @Test func onlyUnavailable() async {
-        var limits = BackendConformance.Limits()
-        limits.firstReport = .milliseconds(50)
+        var limits = Self.limits
+        limits.firstReport = .seconds(5)
         let report = await BackendConformance("blind", limits: limits) {
             Monitor { context in
                 context.reportUnavailable("no modem")
@@ -212,7 +218,7 @@ struct BrokenBackendTests {
 
     /// Whoever ignores cancellation is not started again and again.
     @Test func noEnd() async {
-        var limits = BackendConformance.Limits()
+        var limits = Self.limits
         limits.cancellation = .milliseconds(50)
         let (gate, door) = AsyncStream.makeStream(of: Void.self)
         let report = await BackendConformance("stubborn", limits: limits) {
@@ -237,13 +243,14 @@ struct BrokenBackendTests {
     }
 
     @Test func wordsAfterTheEnd() async {
-        let report = await Self.check([.silence]) { context in
+        let isOver = Mutex(false)
+        let report = await Self.check([.silence], silence: .seconds(3)) { context in
             context.report(Self.observe(context))
             // A thread that is there, and that goes on: one that begins to speak then, or speaks once, may come when the
             // check is over, or before run(_:) has returned.
             let isEnding = Atomic(false)
             _ = BackgroundThread.start {
-                for _ in 0..<2_000 {
+                while !isOver.withLock(\.self) {
                     usleep(5_000)
                     if isEnding.load(ordering: .relaxed) { context.report(Self.observe(context)) }
                 }
@@ -251,6 +258,7 @@ struct BrokenBackendTests {
             for await _ in context.refreshRequests {}
             isEnding.store(true, ordering: .relaxed)
         }
+        isOver.withLock { $0 = true }
         #expect(report.failures.first?.contains("reported after run(_:) had ended") == true, "\(report)")
     }
 

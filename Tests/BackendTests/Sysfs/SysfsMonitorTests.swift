@@ -63,10 +63,8 @@ import Testing
         #expect(first.referenceRoutes.map(\.destination) == ReferenceRoute.defaultDestinations)
         for _ in 0..<5 {
             running.refresh.yield()
-            let asked = ContinuousClock.now
             // Unchanged evidence is an answer too.
             _ = try #require(await iterator.next())
-            #expect(ContinuousClock.now - asked < .seconds(10))
         }
         running.task.cancel()
         try await running.task.value

@@ -40,9 +40,10 @@ struct BackendComparisonTests {
     }
 
     @Test func oneThatSeesMore() async throws {
-        let comparison = try BackendComparison("tcpProbe") { stage in
+        var comparison = try BackendComparison("tcpProbe") { stage in
             "{type: tcpProbe, targets: [\"\(stage.targets[0]):443\"], interval: 1s, timeout: 500ms, maxPerMinute: 600}"
         }
+        comparison.timeToNotice = .seconds(15)
         let table = await comparison.play([Self.scenarios[1]])
         #expect(
             table.isAllowed && table.rows[0].judgement == .allowed("as tcpProbe: only a packet can tell"),
@@ -53,13 +54,13 @@ struct BackendComparisonTests {
     /// This machine's own refusal is always there: a backend that says yes whatever happens.
     @Test func oneThatIsWrong() async throws {
         let always = "{type: tcpProbe, targets: [\"127.0.0.1:1\"], interval: 1s}"
-        let wrong = try BackendComparison("always", patience: .seconds(1)) { _ in always }
+        let wrong = try BackendComparison("always", patience: .seconds(5)) { _ in always }
         let table = await wrong.play([Self.scenarios[0]])
         #expect(!table.isAllowed && table.differences.count == 1, "\(table)")
         #expect(table.description.contains("DIFFERS: expected unsatisfied(noCarrier)"), "\(table)")
         let allowed = try BackendComparison(
             "always",
-            patience: .seconds(1),
+            patience: .seconds(5),
             allowing: ["the cable is pulled": "it asks itself"]
         ) { _ in always }
         #expect(await allowed.play([Self.scenarios[0]]).rows[0].judgement == .allowed("it asks itself"))

@@ -43,6 +43,8 @@ struct ComparisonTests {
         let restless = Scenario("the route flaps", steady: true, netlink: .routed, probe: .answered) { stage in
             for _ in 0..<20 {
                 try stage.lab.removeDefaultRoute()
+                // Long enough for a busy machine to look.
+                Thread.sleep(forTimeInterval: 0.2)
                 try stage.lab.addDefaultRoute(via: "192.0.2.1", through: stage.wan)
             }
         }

@@ -17,6 +17,8 @@ struct SetupRun {
 
     /// How long datagrams and monitor may disagree: neighbours are looked for, and interfaces settle.
     private static let patience: Duration = .seconds(4)
+    /// How long a busy machine may keep the far side waiting.
+    private static let longPatience: Duration = .seconds(20)
 
     private let setup: Setup
     private let network: SetupNetwork
@@ -95,15 +97,20 @@ struct SetupRun {
             let line = try self.network.settled(self.monitor) { line in
                 if step.isSteady, line["status"] != "satisfied" { interruption = line.text }
             }
-            let datagrams = try self.network.lab.sendDatagrams(
+            let said = Datagrams(said: line)
+            var datagrams = try self.network.lab.sendDatagrams(
                 waiting: isFirst ? .milliseconds(400) : .seconds(1),
                 addresses: isFirst ? 1 : 12
             )
-            if Datagrams(said: line) == datagrams {
+            let isOver = ContinuousClock.now >= end
+            if isOver, step.untold == nil, said.ipv4 && !datagrams.ipv4 || said.ipv6 && !datagrams.ipv6 {
+                datagrams = try self.network.lab.sendDatagrams(waiting: Self.longPatience, addresses: 12)
+            }
+            if said == datagrams {
                 if let interruption { self.record(step, "was not satisfied all the time: \(interruption)") }
                 return line
             }
-            if ContinuousClock.now >= end {
+            if isOver {
                 self.record(step, try self.explanation(line, datagrams))
                 return line
             }

@@ -48,7 +48,7 @@ struct WalkTests {
         }
         let duration = clock.now - start
         // 100 walks have to fit into CI; a program built for debugging or with a sanitizer may take its time.
-        if WalkEnvironment.isReleaseProgram, WalkEnvironment.seeds.count <= 100 { #expect(duration < .seconds(90)) }
+        if WalkEnvironment.isReleaseProgram, WalkEnvironment.seeds.count <= 100 { #expect(duration < .seconds(600)) }
         print(
             "\(seeds.count) walks with \(column.rawValue) in \(duration): \(failures) mismatches, \(statuses)"
         )

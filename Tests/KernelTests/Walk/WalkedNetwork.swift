@@ -73,7 +73,8 @@ struct WalkedNetwork {
                     case $state in \(interface.operationalStates.joined(separator: "|"))) true ;; *) false ;; esac
                 do
                     tries=$((tries + 1))
-                    [ $tries -lt 100000 ] || { echo "\(interface.name) stays $state" >&2; exit 1; }
+                    [ $tries -lt 4000 ] || { echo "\(interface.name) stays $state" >&2; exit 1; }
+                    sleep 0.01
                 done
 
                 """

@@ -14,22 +14,26 @@ struct BadInputTests {
 
     init() throws {
         OpenFiles.raiseLimit()
+        (self.server, self.port) = try Self.started(request: .seconds(10))
+    }
+
+    private static func started(request: Duration) throws -> (StatusServer, Int) {
         var limits = ServeLimits()
         limits.connections = 500
-        limits.request = .seconds(2)
-        self.server = StatusServer(Access(), limits: limits, document: Array("{}".utf8)) { _ in Array("{}".utf8) }
-        guard case .internet(_, let port) = try self.server.listen(on: .internet(host: "127.0.0.1", port: 0)) else {
+        limits.request = request
+        let server = StatusServer(Access(), limits: limits, document: Array("{}".utf8)) { _ in Array("{}".utf8) }
+        guard case .internet(_, let port) = try server.listen(on: .internet(host: "127.0.0.1", port: 0)) else {
             throw SiteTests.Surprise()
         }
-        self.port = port
+        return (server, port)
     }
 
     /// Whether it still answers; it may be busy with closing others.
-    private func expectLife() throws {
+    private func expectLife(at port: Int? = nil) throws {
         let deadline = ContinuousClock.now + .seconds(60)
         var answer = ""
         while !answer.hasPrefix("HTTP/1.1 200 "), ContinuousClock.now < deadline {
-            answer = (try? Client(self.port).ask("/status")) ?? ""
+            answer = (try? Client(port ?? self.port).ask("/status")) ?? ""
         }
         #expect(answer.hasPrefix("HTTP/1.1 200 "))
     }
@@ -95,12 +99,14 @@ struct BadInputTests {
     /// One that says nothing, and one that never comes to an end.
     @Test func halfOpenClientsAreLetGo() throws {
         defer { self.server.stop() }
-        let silent = try Client(self.port)
-        let endless = try Client(self.port)
+        let (hasty, port) = try Self.started(request: .seconds(2))
+        defer { hasty.stop() }
+        let silent = try Client(port)
+        let endless = try Client(port)
         endless.send("GET /status HTTP/1.1\r\nHost: loc")
         #expect(silent.readToEnd().isEmpty)
         #expect(endless.readToEnd().isEmpty)
-        try self.expectLife()
+        try self.expectLife(at: port)
     }
 
     @Test func connectionsAreLimited() throws {

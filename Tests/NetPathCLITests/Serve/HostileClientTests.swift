@@ -81,7 +81,7 @@ struct HostileClientTests {
     @Test func longAnswersAreLimitedInAll() throws {
         var limits = ServeLimits()
         limits.shared = 4 << 20
-        limits.piece = .seconds(2)
+        limits.piece = .seconds(10)
         let (server, port) = try self.server(limits) { work in
             [UInt8](repeating: UInt8(ascii: "x"), count: work.isHistory ? 3 << 20 : 2)
         }

@@ -291,6 +291,8 @@ import Testing
         second.fail("gone")
         try await first.waitForEnd()
         try await second.waitForEnd()
+        // Both have to wait for their next run before its time comes.
+        while coordinator.snapshots.contains(where: { $0.report.health != .unhealthy }) { await Task.yield() }
         try await clock.waitForSleeper()
         clock.advance(by: .milliseconds(500))
         try await first.waitForRun(2)

@@ -222,6 +222,8 @@ import Testing
         coordinator.subscribe(recorder.record)
         coordinator.start()
         try await kept.waitForRun()
+        // Its answer to a refresh could overtake what it reports at the same time.
+        kept.answersRefreshes = false
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for step in 0..<500 { kept.report(.through("eth\(step)")) } }
             group.addTask {
@@ -234,7 +236,10 @@ import Testing
             group.addTask { for _ in 0..<200 { coordinator.refresh() } }
         }
         #expect(kept.runs == 1)
-        #expect(coordinator.interfaceNames == ["eth499"])
+        while coordinator.interfaceNames != ["eth499"] {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         #expect(recorder.paths.allSatisfy { $0.status == .satisfied })
         #expect(zip(recorder.paths, recorder.paths.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
     }

@@ -63,15 +63,24 @@ import Testing
         #expect(harness.refreshed.dropFirst(asked) == [0, 1])
     }
 
-    @Test func saysSoThroughTheCoordinator() async throws {
-        let monitor = ScriptedMonitor(.through("eth0"))
-        let coordinator = PathCoordinator(monitor)
+    @Test(.timeLimit(.minutes(5))) func saysSoThroughTheCoordinator() async throws {
+        let clock = ManualClock()
+        // The second does not say so, and shows that silence has been judged.
+        let (monitor, deaf) = (ScriptedMonitor(.through("eth0")), ScriptedMonitor(.through("eth0")))
+        for silent in [monitor, deaf] { silent.answersRefreshes = false }
+        let coordinator = PathCoordinator(monitor, deaf, clock: clock)
         coordinator.start()
         try await monitor.waitForRun()
+        try await deaf.waitForRun()
         try #require(monitor.context).takesNoRefreshRequests()
         coordinator.refresh()
-        try await Task.sleep(for: Supervision.answerLimit + .milliseconds(100))
-        #expect(coordinator.snapshots.map(\.report.health) == [.healthy])
+        try await clock.waitForSleeper(until: clock.now() + Supervision.answerLimit)
+        clock.advance(by: Supervision.answerLimit)
+        while coordinator.snapshots.last?.report.health == .healthy {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+        #expect(coordinator.snapshots.map(\.report.health) == [.healthy, .unhealthy])
         coordinator.stop()
     }
 }

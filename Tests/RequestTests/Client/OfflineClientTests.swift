@@ -87,7 +87,9 @@ struct OfflineClientTests {
         guard case .noPath = try await error(of: client) else { throw CancellationError() }
         #expect(try queue.counts.total == 0)
         // Nor when the path is lost meanwhile.
+        let events = Events(queue)
         lab.network.report(.wifi)
+        try await events.wait(for: .connectivityRestored)
         async let lost = error(of: client)
         try await lab.transport.waitForHeld()
         lab.network.report(.noLink)

@@ -7,8 +7,8 @@ import Testing
 @Suite(.enabled(if: NetworkNamespace.isAvailableOrRequired, "\(NetworkNamespace.unavailableReason ?? "")"))
 struct LookupTests {
     @Test func aCancelledLookupHoldsNobodyUp() throws {
-        // A name server that takes questions and never answers: the system's resolver waits for ten seconds.
-        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 127.0.0.1\n")
+        // A name server that takes questions and never answers: the system's resolver waits for a minute.
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 127.0.0.1\noptions timeout:30\n")
         let silence = try lab.start(
             "perl",
             [
@@ -29,6 +29,6 @@ struct LookupTests {
         )
         let line = try client.next(timeout: .seconds(30))
         #expect(line["status"] == 200)
-        #expect(try #require(line["milliseconds"]?.number) < 3000)
+        #expect(try #require(line["milliseconds"]?.number) < 15_000)
     }
 }

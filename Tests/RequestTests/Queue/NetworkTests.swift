@@ -47,6 +47,7 @@ struct QueueNetworkTests {
         let lab = try QueueLab(network: .stating(conclusion))
         let queue = try lab.started()
         let id = try await queue.enqueue(lab.request())
+        try await QueueDeliveryTests.eventually { lab.monitor.path != nil }
         let name = try #require(lab.monitor.path?.statedBy)
         try await QueueDeliveryTests.eventually {
             try queue.record(id: id)?.waiting == .noPath("the modem is off (stated by \(name))")

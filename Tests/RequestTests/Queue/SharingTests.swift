@@ -138,7 +138,7 @@ struct SharingTests {
             queue.enqueue(request) { _ in }
         }
         try await QueueDeliveryTests.eventually { try queue.counts.pending == 200 }
-        #expect(try size(lab) > 5 << 20)
+        try await QueueDeliveryTests.eventually { try size(lab) > 5 << 20 }
         lab.network.report(.wifi)
         try await queue.waitUntilEmpty()
         try await QueueDeliveryTests.eventually { try size(lab) < 1 << 20 }
