@@ -54,7 +54,7 @@ struct QueueTrustTests {
         }
     }
 
-    @Test(arguments: ["lock", "sender", "reserve", "shm"])
+    @Test(arguments: ["lock", "sender", "reserve", "shm", "journal"])
     func whatIsNoFileIsRefused(_ name: String) throws {
         try self.tool.send()
         let file = "\(self.tool.file)-\(name)"

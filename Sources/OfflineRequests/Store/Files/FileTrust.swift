@@ -11,7 +11,9 @@ enum FileTrust {
     /// - Returns: How long it is; nil where there is none.
     @discardableResult
     static func check(_ paths: StorePaths) throws(QueueError) -> Int? {
-        let names = [paths.database, paths.lock, paths.reserve, QueueFile.senderLock(of: paths.database)]
+        let names = [
+            paths.database, paths.lock, paths.reserve, paths.rollback, QueueFile.senderLock(of: paths.database),
+        ]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
             guard let status = StoreFiles.status(path) else { continue }
             guard status.isFile else {

@@ -25,7 +25,8 @@ func lifecycle() {
     early.start(queue: second)
     check("the queue is the first one", early.queue === first)
     // Each look waits for a quarter of a second, which a busy machine may need more than once.
-    check("the path is known although the queue stands still", eventually { "\(early.currentPath.status)" == "satisfied" })
+    let isKnown = eventually { "\(early.currentPath.status)" == "satisfied" }
+    check("the path is known although the queue stands still", isKnown)
     check("nothing is called within start()", queues.withLock { $0.isEmpty })
     first.resume()
     check("cancel() before the start is tolerated", called.wait(timeout: .now() + 60) == .success)
