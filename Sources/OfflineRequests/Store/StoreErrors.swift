@@ -61,7 +61,8 @@ enum StoreErrors {
             return .corrupt(path: path, setAsideAs: nil)
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
             let journal = StorePaths(path).rollback
-            return .io(path: path, reason: "a program that changed this was interrupted, and left \(journal); let it mend it")
+            let reason = "a program that changed this was interrupted, and left \(journal); let it mend it"
+            return .io(path: path, reason: reason)
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             let holders = LockHolders.text(of: StorePaths.companions.map { path + $0 } + [path])
