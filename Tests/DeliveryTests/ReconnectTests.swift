@@ -11,8 +11,8 @@ struct ReconnectTests {
     /// A path that comes and goes uses no attempts.
     @Test func flappingUsesNoAttempts() throws {
         var isTested = false
-        for _ in 0..<3 where !isTested { isTested = try self.flap() }
-        if !isTested { print("a path that comes and goes is not tested to the end: this machine is too busy") }
+        for _ in 0..<10 where !isTested { isTested = try self.flap() }
+        #expect(isTested, "this machine is too busy to have the path there for less than a second")
     }
 
     /// False when the path was there for too long to know what has to be, which a busy machine is the cause of.

@@ -32,11 +32,15 @@ public final class QueueReader: Sendable {
 
     convenience init(existing path: String) throws(QueueError) {
         let paths = StorePaths(path)
-        guard let size = try FileTrust.check(paths) else { throw .missing(path: path) }
+        let found = try FileTrust.check(paths)
+        if FileAccess.exists(paths.replacement) {
+            let reason = "its repair was interrupted, and goes on when a request is put into it or sent"
+            throw .io(path: path, reason: reason)
+        }
+        guard let size = found, !StoreFiles.isHalfMade(paths) else { throw .missing(path: path) }
         if size == 0 {
             throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
-        if StoreFiles.isHalfMade(paths) { throw .missing(path: path) }
         self.init(paths, lock: FileLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
             // Without tables it is being made.

@@ -116,7 +116,9 @@ final class RequestStore: Sendable {
                     self.isReserveUsed.store(!isReserved, ordering: .relaxed)
                 }
                 for lease in transaction.leases { lease.keep() }
-                for name in transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
+                // After a loss of power there must be no request without its body. One that stays is removed as an orphan.
+                let isOnDisk = durable || transaction.removedBodies.isEmpty || StoreFiles.sync(self.paths.journal)
+                for name in transaction.removedBodies where isOnDisk { StoreFiles.remove(self.bodies.path(name)) }
                 return value
             }
         }
@@ -283,14 +285,13 @@ final class RequestStore: Sendable {
         }
         if let database = try self.openCurrent() { return database }
         try lock?.takeAlone(within: Self.patience)
-        try replacement.finish()
-        var lost: QueueEvent?
+        for name in [self.paths.unfinished, self.paths.mended] { StorePaths.remove(name) }
+        let salvage = try replacement.finish()
+        var lost = salvage.map { QueueEvent.salvaged(recovered: $0.recovered, lost: nil, setAsideAs: $0.aside) }
         let hasJournal = StoreFiles.size(self.paths.journal) > 0
-        if var size = try FileTrust.check(self.paths) {
-            if size > 0, StoreFiles.isHalfMade(self.paths) {
-                try StoreFile.rollBack(path)
-                size = StoreFiles.size(path)
-            }
+        if try FileTrust.check(self.paths) != nil {
+            try StoreFile.rollBack(self.paths)
+            let size = try FileTrust.check(self.paths) ?? 0
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
             if size == 0, self.paths.hasRemains {
                 throw StoreDamage(message: "the file is empty, and its journal is not")
@@ -306,6 +307,7 @@ final class RequestStore: Sendable {
             }
             // SQLite would cut the shared memory that connections to the file that is gone still read.
             for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
+            for name in [self.paths.rollback, self.paths.reserve] { StoreFiles.remove(name) }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)
         }

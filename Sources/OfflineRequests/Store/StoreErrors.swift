@@ -60,8 +60,7 @@ enum StoreErrors {
             // By its header only newer versions of SQLite may write it, and no queue has made it so.
             return .corrupt(path: path, setAsideAs: nil)
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
-            let journal = StorePaths(path).rollback
-            let reason = "a program that changed this was interrupted, and left \(journal); let it mend it"
+            let reason = "a change of this was interrupted, and only a program that writes into it can take that back"
             return .io(path: path, reason: reason)
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:

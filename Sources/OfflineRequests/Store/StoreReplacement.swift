@@ -17,12 +17,12 @@ struct StoreReplacement {
     /// Puts what can be read of the damaged database in its place, while no other process uses it; returns how many
     /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
-        let path = "\(self.paths.database)-salvaging"
-        for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
+        let path = self.paths.unfinished
+        StorePaths.remove(path)
         try StoreFiles.create(path)
         let new = try StoreFile.open(path, readOnly: false)
         try StoreSchema.make(new, path: path, at: self.stamp)
-        var (ids, kept) = (Int?.none, (count: 0, bodies: Set<String>()))
+        var (ids, kept) = (Int?.none, 0)
         var mended: MendedCopy?
         defer { mended?.remove() }
         // Where there is no room for a copy the file itself has to do. What the disk does not give now is no damage: nothing
@@ -43,20 +43,13 @@ struct StoreReplacement {
         try new.close()
         try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
-        let aside = try self.finish() ?? self.paths.database
-        let lostBodies = StorePaths(aside).bodies
-        _ = try self.bodies.removeOrphans(
-            isKnown: { kept.bodies.contains($0) },
-            remove: { name in
-                try StoreFiles.createFolder(lostBodies)
-                try StoreFiles.rename(self.bodies.path(name), to: "\(lostBodies)/\(name)")
-            }
-        )
-        return (kept.count, ids.map { max(0, $0 - kept.count) }, aside)
+        let aside = try self.finish()?.aside ?? self.paths.database
+        return (kept, ids.map { max(0, $0 - kept) }, aside)
     }
 
-    private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {
-        var kept = (count: 0, bodies: Set<String>())
+    /// Returns how many requests that are.
+    private func copy(from old: Database, to new: Database) throws -> Int {
+        var kept = 0
         if let status = try? StoreStatus.read(old) { try status.update(new) }
         for row in (try? Row.fetchAll(old, sql: "SELECT * FROM ended")) ?? [] {
             let sql = "INSERT OR IGNORE INTO ended VALUES (\(databaseQuestionMarks(count: row.count)))"
@@ -73,8 +66,7 @@ struct StoreReplacement {
             let request = stored.readable(self.bodies)
             if !request.endpoint.isEmpty { stored.gate = Gate(request).text }
             try stored.insert(new, isNew: false)
-            if new.changesCount == 1 { kept.count += 1 }
-            if let body = stored.bodyFile { kept.bodies.insert(body) }
+            if new.changesCount == 1 { kept += 1 }
             return true
         }
         // The heads of lanes may be among what is lost.
@@ -87,14 +79,27 @@ struct StoreReplacement {
         return kept
     }
 
-    /// Puts the new file in the place of the damaged one; returns what that is called now, nil where none is new.
-    @discardableResult
-    func finish() throws -> String? {
+    /// Puts the new file in the place of the damaged one, and bodies that no request in it has beside that; returns how many
+    /// requests it has, and what the damaged one is called now; nil where none is new.
+    func finish() throws -> (recovered: Int, aside: String)? {
         guard StoreFiles.identity(self.paths.replacement) != nil else { return nil }
+        let (count, bodies) = try StoreFile.openUnshared(self.paths.replacement).inDatabase { db in
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM request") ?? 0
+            return (count, try String.fetchSet(db, sql: "SELECT bodyFile FROM request WHERE bodyFile IS NOT NULL"))
+        }
         let aside = try self.setAside()
+        let lostBodies = StorePaths(aside).bodies
+        // Before the exchange: whoever opens the queue afterwards removes those that no request has.
+        _ = try self.bodies.removeOrphans(
+            isKnown: { bodies.contains($0) },
+            remove: { name in
+                try StoreFiles.createFolder(lostBodies)
+                try StoreFiles.rename(self.bodies.path(name), to: "\(lostBodies)/\(name)")
+            }
+        )
         try StoreFiles.rename(self.paths.replacement, to: self.paths.database)
         StoreFiles.syncFolder(self.paths.folder)
-        return aside
+        return (count, aside)
     }
 
     /// Whether a process that repaired the queue gave that file another name.
@@ -106,7 +111,7 @@ struct StoreReplacement {
     }
 
     /// Gives what is there another name, and returns that; the file itself may not have it because there was none.
-    func setAside(_ suffixes: [String] = StorePaths.companions + [""]) throws -> String {
+    func setAside(_ suffixes: [String] = StorePaths.companions + ["-journal", ""]) throws -> String {
         let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         let name = "\(self.paths.database).corrupt-\(time)"
         var (aside, number) = (name, 1)
@@ -175,7 +180,7 @@ struct MendedCopy {
     ///
     /// To open the file drops the locks that this process has on it by SQLite, which nothing needs any more.
     init(of paths: StorePaths) throws {
-        self.path = "\(paths.database)-mended"
+        self.path = paths.mended
         self.remove()
         for suffix in ["", "-wal"] where StoreFiles.identity(paths.database + suffix) != nil {
             try FileManager.default.copyItem(atPath: paths.database + suffix, toPath: self.path + suffix)
@@ -189,9 +194,7 @@ struct MendedCopy {
         try file.write(contentsOf: Self.header(pages: max(1, pages)))
     }
 
-    func remove() {
-        for suffix in [""] + StorePaths.companions { StoreFiles.remove(self.path + suffix) }
-    }
+    func remove() { StorePaths.remove(self.path) }
 
     private static func header(pages: Int) -> Data {
         func number(_ value: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }

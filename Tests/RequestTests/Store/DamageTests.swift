@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -373,14 +374,28 @@ import Testing
         } else {
             try FileManager.default.moveItem(atPath: self.bench.path, toPath: "\(self.bench.path)-salvaged")
             if instant == 1 { try Data("damaged".utf8).write(to: URL(filePath: self.bench.path)) }
+            #expect { try QueueReader(existing: self.bench.path) } throws: {
+                "\($0)".contains("repair was interrupted")
+            }
         }
+        try Data("a copy".utf8).write(to: URL(filePath: "\(self.bench.path)-mended"))
+        // Of a request that is lost.
+        let body = UUID().text
+        try StoreFiles.createFolder(StorePaths(self.bench.path).bodies)
+        try Data("body".utf8).write(to: URL(filePath: "\(StorePaths(self.bench.path).bodies)/\(body)"))
         let again = try self.bench.open()
         again.sends = true
         try self.repair(again)
         #expect(try again.all().map(\.id) == [id])
         let names = try FileManager.default.contentsOfDirectory(atPath: self.bench.folder.path)
-        #expect(!names.contains { $0.contains("salvag") })
-        #expect(names.contains { $0.contains("corrupt") } == (instant < 2))
+        #expect(!names.contains { $0.contains("salvag") || $0.contains("mended") })
+        #expect(names.contains { $0.contains("corrupt") && !$0.hasSuffix("-bodies") } == (instant < 2))
+        guard case .salvaged(recovered: 1, lost: _, setAsideAs: let aside)? = self.bench.salvages.first else {
+            Issue.record("\(self.bench.salvages)")
+            return
+        }
+        try again.removeOrphanedBodies()
+        #expect(FileAccess.exists("\(aside)-bodies/\(body)"))
     }
 
     @Test func aDiskThatDamagesEverythingIsNotFilled() throws {

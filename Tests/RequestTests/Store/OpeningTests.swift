@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -115,43 +116,80 @@ import Testing
         try self.makeQueue()
     }
 
-    /// What a process leaves that dies while SQLite switches a new file to WAL: the database and what takes it back, which
-    /// nobody may do who only reads.
-    private func leaveHalfMade(pagesBefore: UInt8) throws {
+    /// Leaves a rollback journal, as a process does that is killed in the middle of a change; one that only reads must not take
+    /// that back.
+    private func leaveJournal(pagesBefore: Int) throws {
+        func number(_ value: Int) -> [UInt8] { [0, 0, UInt8(value >> 8), UInt8(value & 255)] }
+        // https://sqlite.org/fileformat.html, 3: no pages in it, a nonce, sectors of 512 bytes.
+        var header: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7] + number(0) + number(7)
+        header += number(pagesBefore) + number(512) + number(StoreSchema.pageSize)
+        header += [UInt8](repeating: 0, count: 512 - header.count)
+        try StoreFiles.create("\(self.bench.path)-journal")
+        try Data(header).write(to: URL(filePath: "\(self.bench.path)-journal"))
+        _ = unsafe chmod("\(self.bench.path)-journal", 0o600)
+    }
+
+    /// What is there after SQLite has switched a new file to WAL.
+    private func leavePage() throws {
         try DatabaseQueue(path: self.bench.path).inDatabase { db in
-            try db.execute(sql: "PRAGMA page_size = 2048")
+            try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
             try db.execute(sql: "PRAGMA journal_mode = WAL")
         }
-        // https://sqlite.org/fileformat.html, 3.
-        var header: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7, 0, 0, 0, 0, 1, 2, 3, 4]
-        header += [0, 0, 0, pagesBefore, 0, 0, 2, 0, 0, 0, 8, 0]
-        header += [UInt8](repeating: 0, count: 512 - header.count)
-        try Data(header).write(to: URL(filePath: "\(self.bench.path)-journal"))
         _ = unsafe chmod(self.bench.path, 0o600)
     }
 
-    @Test func aFileWhoseMakerDiedBecomesAQueue() throws {
-        try self.leaveHalfMade(pagesBefore: 0)
+    private func isThere(_ suffix: String) -> Bool { FileAccess.exists(self.bench.path + suffix) }
+
+    /// Before SQLite has written anything, in the middle of its switch to WAL, and a moment later.
+    @Test(arguments: 0...2, [true, false])
+    func aFileWhoseMakerDiedBecomesAQueue(instant: Int, hasReserve: Bool) throws {
+        try StoreFiles.create("\(self.bench.path)-lock")
+        if instant == 0 { try StoreFiles.create(self.bench.path) } else { try self.leavePage() }
+        if instant < 2 { try self.leaveJournal(pagesBefore: 0) }
+        // Of an earlier file of that name.
+        if hasReserve, instant < 2 { try Data("reserved".utf8).write(to: URL(filePath: "\(self.bench.path)-reserve")) }
+        _ = unsafe chmod("\(self.bench.path)-reserve", 0o600)
         #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
         try self.makeQueue()
+        #expect(!self.isThere("-journal"))
+        #expect(self.bench.salvages.isEmpty)
         #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
     }
 
-    /// Killed a moment later.
-    @Test func aFileWithoutTablesBecomesAQueue() throws {
-        try self.leaveHalfMade(pagesBefore: 0)
-        try FileManager.default.removeItem(atPath: "\(self.bench.path)-journal")
-        #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
-        try self.makeQueue()
-        #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
-    }
-
-    @Test func aChangeOfAnotherProgramIsNotTakenBack() throws {
-        try self.leaveHalfMade(pagesBefore: 1)
+    @Test(arguments: [0, 1])
+    func aChangeOfAnotherProgramIsNotTakenBack(pagesBefore: Int) throws {
+        try self.leavePage()
+        try self.leaveJournal(pagesBefore: pagesBefore)
         let names = ["", "-journal"]
         let before = try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) }
-        #expect { try self.bench.open() } throws: { "\($0)".contains("interrupted") && "\($0)".contains("-journal") }
+        #expect { try self.bench.open() } throws: { "\($0)".contains("interrupted") }
         #expect(try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) } == before)
+        #expect(!self.isThere("-lock"))
+    }
+
+    /// As where a copy without WAL was opened, by a process that was killed; and what another file has left.
+    @Test(arguments: [false, true])
+    func aQueueWhoseChangeWasInterruptedIsOpened(isOfAnother: Bool) throws {
+        try self.makeQueue()
+        try self.bench.settle()
+        let pages = try Data(contentsOf: URL(filePath: self.bench.path)).count / StoreSchema.pageSize
+        try self.leaveJournal(pagesBefore: isOfAnother ? 0 : pages)
+        #expect { try QueueReader(existing: self.bench.path) } throws: { "\($0)".contains("interrupted") }
+        let store = try self.bench.open()
+        #expect(try store.counts.pending == 1)
+        #expect(!self.isThere("-journal"))
+        #expect(self.bench.salvages.isEmpty)
+    }
+
+    /// One that others could have put there takes the place of nothing.
+    @Test func aReplacementThatIsNotTrustedReplacesNothing() throws {
+        try self.makeQueue()
+        let path = "\(self.bench.path)-salvaged"
+        try Data("evil".utf8).write(to: URL(filePath: path))
+        try FileManager.default.linkItem(atPath: path, toPath: "\(path)-too")
+        #expect { try self.bench.open() } throws: { "\($0)".contains("hard links") }
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try self.bench.open().counts.pending == 1)
     }
 
     @Test func aFileThatIsGoneIsMadeAnew() throws {

@@ -12,7 +12,8 @@ enum FileTrust {
     @discardableResult
     static func check(_ paths: StorePaths) throws(QueueError) -> Int? {
         let names = [
-            paths.database, paths.lock, paths.reserve, paths.rollback, QueueFile.senderLock(of: paths.database),
+            paths.database, paths.lock, paths.reserve, paths.rollback, paths.replacement, paths.unfinished,
+            QueueFile.senderLock(of: paths.database),
         ]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
             guard let status = StoreFiles.status(path) else { continue }
