@@ -330,7 +330,7 @@ struct TunnelTests {
         try watched.monitor.next { self.carrier($0) == "wan0" }
     }
 
-    /// As EVPN has them: thousands that nobody hears of decide nothing.
+    /// As EVPN has them: by the thousand, and netpath listens to none of them, so they decide nothing.
     @Test func farEndsByHardwareAddressAreInDoubt() throws {
         let watched = try self.vxlan("")
         for _ in 0..<2 {

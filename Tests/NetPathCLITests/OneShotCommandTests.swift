@@ -47,7 +47,7 @@ import Testing
         )
     }
 
-    /// Asks for a short time, and again where a busy machine let nobody speak meanwhile.
+    /// Asks for a short time, and again where no backend of a busy machine spoke meanwhile.
     private func askAgain(_ first: Speaker.Manner, _ last: Speaker.Manner) throws -> OneShotCommand {
         let limit: Duration = .milliseconds(300)
         var answer = try self.ask(first, last, limit: limit)

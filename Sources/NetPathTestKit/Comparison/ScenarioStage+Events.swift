@@ -102,7 +102,7 @@ extension ScenarioStage {
 
     /// Puts a machine between us and the internet that is every host there is, and proves it.
     package func makePortal() throws {
-        // In this order there is no moment in which nobody answers.
+        // In this order the far side answers at every moment.
         try self.lab.runOnFarSide("ip route add local 0.0.0.0/0 dev lo && ip address del \(Self.target)/32 dev lo")
         try self.connect(to: "203.0.113.200", then: "1")
     }

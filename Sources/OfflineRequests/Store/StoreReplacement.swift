@@ -89,7 +89,7 @@ struct StoreReplacement {
         }
         let aside = try self.setAside()
         let lostBodies = StorePaths(aside).bodies
-        // Before the exchange: whoever opens the queue afterwards removes those that no request has.
+        // Before the exchange: the process that sends afterwards removes bodies that no request has.
         _ = try self.bodies.removeOrphans(
             isKnown: { bodies.contains($0) },
             remove: { name in

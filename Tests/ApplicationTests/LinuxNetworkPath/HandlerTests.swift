@@ -25,7 +25,7 @@ struct HandlerTests {
         var lines: [JSONLine] = []
         for host in 10..<40 {
             try lab.ip("route replace default via 192.0.2.\(host)")
-            // A busy machine may see but the last one of those that nobody waits for.
+            // On a busy machine the monitor may see only the last of those that the test does not wait for.
             guard host % 5 == 4 else { continue }
             let (before, last) = try scenario.lines(until: "path") { $0.strings("gateways") == ["192.0.2.\(host):0"] }
             lines += before + [last]

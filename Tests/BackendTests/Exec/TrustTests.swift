@@ -147,8 +147,8 @@ struct TrustTests {
         let process = try ChildProcess(options.launchPlan(isPrivileged: true))
         while process.ending == nil { usleep(1000) }
         #expect(process.ending == .exited(42))
-        options.user = "nobody-of-this-name"
-        #expect(throws: LaunchError("there is no user 'nobody-of-this-name'")) {
+        options.user = "no-such-user"
+        #expect(throws: LaunchError("there is no user 'no-such-user'")) {
             try options.launchPlan(isPrivileged: true)
         }
     }

@@ -82,7 +82,7 @@ struct OutageLog {
 
     /// Each outage is there once, and each time between two of them, or is stated as unknown.
     ///
-    /// Where nothing could be written from the beginning on, nobody knows that there is something to be stated.
+    /// Where nothing could be written from the beginning on, the history cannot know of the time that is missing.
     private func missing(in claims: [Claim], until end: Double) -> [String] {
         let begin = claims.first?.span.begin ?? .infinity
         return [false, true].flatMap { isUp in

@@ -33,7 +33,7 @@ struct ExecCommandTests {
             return try LoadedConfiguration.parse(source).warnings.map(\.description)
         }
         #expect(try found("root").isEmpty)
-        let unknown = try found("nobody-of-this-name")
+        let unknown = try found("no-such-user")
         #expect(unknown.count == 1 && unknown[0].contains("user' names no user of this machine"), "\(unknown)")
     }
 
