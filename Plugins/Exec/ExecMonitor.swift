@@ -68,17 +68,17 @@ public struct ExecMonitor: PathMonitor {
     /// The same monitor, whose programs are observed: each line costs a call, so for their authors only.
     ///
     /// - Parameters:
-    ///   - patience: How many times the usual time they have for their first line, and for their end.
+    ///   - patienceFactor: How many times the usual time they have for their first line, and for their end.
     ///   - observe: What is called.
     /// - Returns: The monitor.
     package func observed(
-        patience: Int = 1,
+        patienceFactor: Int = 1,
         by observe: @escaping @Sendable (PluginEvent) -> Void
     ) -> ExecMonitor {
         var options = self.options
-        options.helloDeadline *= patience
+        options.helloDeadline *= patienceFactor
         var monitor = ExecMonitor(options)
-        monitor.patience = self.patience * patience
+        monitor.patience = self.patience * patienceFactor
         monitor.observe = observe
         return monitor
     }

@@ -47,8 +47,8 @@ extension CheckPluginCommand {
         limits.cycles = self.cycles
         // It is made to end within one second, and is asked how in a rule of its own.
         limits.cancellation = .seconds(3)
-        let patience = self.patienceFactor
-        limits = limits.extended(by: patience)
+        let patienceFactor = self.patienceFactor
+        limits = limits.extended(by: patienceFactor)
         let entry = try self.entry
         // Said once, with its place, before anything runs.
         _ = try makeMonitor(entry)
@@ -64,11 +64,11 @@ extension CheckPluginCommand {
         }
         let daemons = Mutex(0)
         var suite = BackendConformance(self.command[0], limits: limits) {
-            try makeProgram(entry, patience: patience) { event in
+            try makeProgram(entry, patienceFactor: patienceFactor) { event in
                 if case .ended(_, _, let hasLeftGroup) = event, hasLeftGroup { daemons.withLock { $0 += 1 } }
             }
         }
-        suite.program = ProgramCheck(entry, firstReport: limits.firstReport, patience: patience).checks
+        suite.program = ProgramCheck(entry, firstReport: limits.firstReport, patienceFactor: patienceFactor).checks
         suite.program?.daemons = { daemons.withLock(\.self) }
         let report = waitFor { [suite, rules] in await suite.check(rules) }
         try ToolContext.current.write((self.json ? report.document.line : "\(report)") + "\n")

@@ -22,7 +22,7 @@ actor ProgramCheck {
 
     private let entry: String
     private let firstReport: Duration
-    private let patience: Int
+    private let patienceFactor: Int
     private var live: Live?
 
     /// What one run that is watched tells.
@@ -32,10 +32,10 @@ actor ProgramCheck {
         var interfaces: Outcome
     }
 
-    init(_ entry: String, firstReport: Duration, patience: Int) {
+    init(_ entry: String, firstReport: Duration, patienceFactor: Int) {
         self.entry = entry
         self.firstReport = firstReport
-        self.patience = patience
+        self.patienceFactor = patienceFactor
     }
 
     /// The checks by rule.
@@ -59,7 +59,7 @@ actor ProgramCheck {
 
     private func watchRun() async -> Live {
         let isUnknown = Outcome.unchecked("there is no first report")
-        guard let run = try? ProgramRun(self.entry, patience: self.patience) else {
+        guard let run = try? ProgramRun(self.entry, patienceFactor: self.patienceFactor) else {
             return Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
         }
         guard await run.hasReported(within: self.firstReport) else {
@@ -174,7 +174,7 @@ actor ProgramCheck {
 
     private func shutdown() async -> Outcome {
         // How fast it starts is another rule's: here it only has to.
-        guard let run = try? ProgramRun(self.entry, patience: self.patience),
+        guard let run = try? ProgramRun(self.entry, patienceFactor: self.patienceFactor),
             await run.hasReported(within: self.firstReport * 5)
         else { return .unchecked("there is no first report") }
         let start = ContinuousClock.now
@@ -191,7 +191,7 @@ actor ProgramCheck {
         case (.termination, _), (.kill, _):
             return .broken(
                 """
-                it does not end within \(500 * self.patience) ms of {"request":"shutdown"}; read input while waiting, and \
+                it does not end within \(500 * self.patienceFactor) ms of {"request":"shutdown"}; read input while waiting, and \
                 exit 0 after shutdown
                 """
             )

@@ -40,14 +40,14 @@ final class ProgramRun: Sendable {
     ///
     /// - Parameters:
     ///   - entry: The backend as an entry of a configuration.
-    ///   - patience: How many times the usual time it has.
+    ///   - patienceFactor: How many times the usual time it has.
     ///   - see: Sees every line, on the thread that reads them.
     /// - Throws: What is wrong with the entry.
-    init(_ entry: String, patience: Int = 1, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
+    init(_ entry: String, patienceFactor: Int = 1, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
         let state = SharedRecord()
         self.state = state
         self.backend = BackendRun(
-            try makeProgram(entry, patience: patience) { event in
+            try makeProgram(entry, patienceFactor: patienceFactor) { event in
                 if case .line(let line) = event { see(line) }
                 state.record.withLock { $0.take(event) }
             }
@@ -79,13 +79,13 @@ final class ProgramRun: Sendable {
 /// - Throws: What is wrong with the entry.
 func makeProgram(
     _ entry: String,
-    patience: Int,
+    patienceFactor: Int,
     observe: @escaping @Sendable (PluginEvent) -> Void
 ) throws -> any PathMonitor {
     guard let monitor = try makeMonitor(entry) as? ExecMonitor else {
         throw ToolFailure(.failure, "the backend is no program")
     }
-    return monitor.observed(patience: patience, by: observe)
+    return monitor.observed(patienceFactor: patienceFactor, by: observe)
 }
 
 extension ProgramRecord {

@@ -206,7 +206,7 @@ extension RouteLookup {
     /// Whether the first policy rule of a family is not that of local addresses.
     private func hasRuleBeforeLocal(_ family: AddressFamily) -> Bool {
         let first = self.rules?.lazy.filter { $0.family == family }.min { $0.priority < $1.priority }
-        return first.map { $0.table != RoutingRule.localTable } ?? false
+        return first.map { $0.table != Route.localTable } ?? false
     }
 
     /// Whether any policy rule looks at source addresses; where that is not known, better one question too many.

@@ -25,8 +25,6 @@ struct RoutingRule: Hashable {
 
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
-    /// The table of the addresses of this machine (RT_TABLE_LOCAL).
-    static let localTable: UInt32 = 255
 
     init(_ family: AddressFamily, priority: UInt32, table: UInt32?, mark: UInt32? = nil, isInverted: Bool = false) {
         self.family = family

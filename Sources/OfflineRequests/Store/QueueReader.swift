@@ -37,14 +37,13 @@ public final class QueueReader: Sendable {
             let reason = "its repair was interrupted, and goes on when a request is put into it or sent"
             throw .io(path: path, reason: reason)
         }
-        guard let size = found, !StoreFiles.isHalfMade(paths) else { throw .missing(path: path) }
+        guard let size = found else { throw .missing(path: path) }
         if size == 0 {
             throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
         self.init(paths, lock: FileLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
-            // Without tables it is being made.
-            if try self.use({ db in try StoreSchema.check(db, path: path) }) == 0 { throw .missing(path: path) }
+            _ = try self.use { db in try StoreSchema.check(db, path: path) }
         } catch {
             // A file of another program looks as damaged as one of ours whose beginning was overwritten. A copy of ours has
             // no lock.

@@ -46,7 +46,7 @@ final class RequestStore: Sendable {
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // The file of another program gets no lock.
         if let size, size > 0, !FileAccess.exists(self.paths.lock) {
-            do { _ = try QueueReader(existing: path) } catch .corrupt {} catch .missing {}
+            do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
@@ -289,29 +289,28 @@ final class RequestStore: Sendable {
         let salvage = try replacement.finish()
         var lost = salvage.map { QueueEvent.salvaged(recovered: $0.recovered, lost: nil, setAsideAs: $0.aside) }
         let hasJournal = StoreFiles.size(self.paths.journal) > 0
-        if try FileTrust.check(self.paths) != nil {
+        let size = try FileTrust.check(self.paths)
+        if let size, size > 0 {
             try StoreFile.rollBack(self.paths)
-            let size = try FileTrust.check(self.paths) ?? 0
+            // To switch to WAL writes into the file, and the file of another program must stay as it is.
+            _ = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+        } else {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
-            if size == 0, self.paths.hasRemains {
+            if size != nil, self.paths.hasRemains {
                 throw StoreDamage(message: "the file is empty, and its journal is not")
             }
-            // To switch to WAL writes into the file, and the file of another program must stay as it is.
-            if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
-        } else {
             // It cannot be read without its file, and must not be played into another.
-            if hasJournal || last != nil {
+            if size == nil, hasJournal || last != nil {
                 let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
                 let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
                 lost = self.lost(reason, journal: journal)
             }
             // SQLite would cut the shared memory that connections to the file that is gone still read.
             for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
-            for name in [self.paths.rollback, self.paths.reserve] { StoreFiles.remove(name) }
-            try StoreFiles.create(path)
-            StoreFiles.syncFolder(self.paths.folder)
+            StoreFiles.remove(self.paths.rollback)
+            try replacement.make(as: path)
         }
-        let database = try self.connect(at: stamp)
+        let database = try self.connect()
         if let lost { self.salvaged(lost) }
         return database
     }
@@ -330,15 +329,15 @@ final class RequestStore: Sendable {
         else { return nil }
         let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
         guard version == StoreSchema.version else { return nil }
-        return try self.connect(at: self.clock())
+        return try self.connect()
     }
 
-    /// Opens the file, which is made a queue's where it is empty; SQLite makes those beside it as the file was.
-    private func connect(at stamp: Moment) throws -> DatabaseQueue {
+    /// Opens the file, which is brought up to date; SQLite makes those beside it as the file was.
+    private func connect() throws -> DatabaseQueue {
         let path = self.paths.database
         for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
         let database = try StoreFile.open(path, readOnly: false, waitingUntil: self.settings.waitsUntil)
-        try StoreSchema.make(database, path: path, at: stamp)
+        try StoreSchema.upgrade(database, path: path)
         return database
     }
 

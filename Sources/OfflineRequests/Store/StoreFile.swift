@@ -118,26 +118,14 @@ final class StoreFile: Sendable {
         try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
-    /// Has SQLite take back what a process was interrupted in before the file had WAL.
+    /// Has SQLite take back what a process was interrupted in that opened a queue without WAL, such as a copy.
     ///
     /// It refuses that to connections that only read. For when no other process is at the file.
     static func rollBack(_ paths: StorePaths) throws {
-        let path = paths.database
-        guard let pagesBefore = StoreFiles.pagesBefore(paths) else { return }
-        if StoreFiles.isHalfMade(paths) {
-            if StoreFiles.size(path) > 0 { try self.open(path) }
-            for name in [paths.rollback, paths.journal, paths.memory, paths.reserve] { StoreFiles.remove(name) }
-        } else if pagesBefore == 0 {
-            // A queue does not become none: another file left the journal, or its removal was lost with the power.
-            if paths.isMade { StoreFiles.remove(paths.rollback) }
-        } else if StoreFiles.isMarked(path) {
-            try self.open(path)
-        }
-    }
-
-    /// Opens a database as SQLite does without further wishes.
-    private static func open(_ path: String) throws {
-        try DatabaseQueue(path: path).inDatabase { _ = try StoreSchema.check($0, path: path) }
+        guard FileAccess.exists(paths.rollback), StoreFiles.isMarked(paths.database) else { return }
+        try DatabaseQueue(path: paths.database).inDatabase { _ = try StoreSchema.check($0, path: paths.database) }
+        // One that is not to be played back.
+        StoreFiles.remove(paths.rollback)
     }
 
     static func open(
@@ -184,7 +172,7 @@ struct StorePaths: Hashable, Sendable {
 
     /// SQLite's journal, which exists while a process has the database open.
     var journal: String { "\(self.database)-wal" }
-    /// What SQLite takes back a change with that was interrupted, before a database has its journal: while it is made.
+    /// What SQLite takes back a change with that was interrupted in a database without WAL.
     var rollback: String { "\(self.database)-journal" }
     /// What the processes that have it open share, to find their way in the journal.
     var memory: String { "\(self.database)-shm" }
@@ -193,7 +181,7 @@ struct StorePaths: Hashable, Sendable {
     var lock: String { "\(self.database)-lock" }
     /// Room for the ends of requests on a full disk.
     var reserve: String { "\(self.database)-reserve" }
-    /// A new database that is to take the place of a damaged one, until it is complete.
+    /// A new database until it is complete.
     var unfinished: String { "\(self.database)-salvaging" }
     /// A copy of a damaged database, from which the new one is filled.
     var mended: String { "\(self.database)-mended" }
@@ -210,9 +198,6 @@ struct StorePaths: Hashable, Sendable {
     static func remove(_ database: String) {
         for suffix in ["", "-journal"] + Self.companions { StoreFiles.remove(database + suffix) }
     }
-
-    /// Whether a queue was made here: its file says so, or its journal has more than the header.
-    var isMade: Bool { StoreFiles.size(self.journal) > 32 || StoreFiles.isMarked(self.database) }
 
     /// Whether there is a journal, or room for the ends of requests: an empty database beside it has lost everything.
     var hasRemains: Bool { StoreFiles.size(self.journal) > 0 || StoreFiles.size(self.reserve) > 0 }

@@ -17,11 +17,6 @@ struct StoreReplacement {
     /// Puts what can be read of the damaged database in its place, while no other process uses it; returns how many
     /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
-        let path = self.paths.unfinished
-        StorePaths.remove(path)
-        try StoreFiles.create(path)
-        let new = try StoreFile.open(path, readOnly: false)
-        try StoreSchema.make(new, path: path, at: self.stamp)
         var (ids, kept) = (Int?.none, 0)
         var mended: MendedCopy?
         defer { mended?.remove() }
@@ -30,21 +25,35 @@ struct StoreReplacement {
         do { mended = try MendedCopy(of: self.paths) } catch let error as CocoaError
             where error.code == .fileWriteOutOfSpace || StoreFiles.isFull(self.paths.database)
         {}
-        if let old = try? StoreFile.open(mended?.path ?? self.paths.database, readOnly: true) {
-            try new.write { new in
-                try old.inDatabase { old in
-                    let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
-                    ids = try? Int.fetchOne(old, sql: count)
-                    kept = try self.copy(from: old, to: new)
-                }
+        try self.make(as: self.paths.replacement) { new in
+            // Closed before its file has another name.
+            let old = try? StoreFile.open(mended?.path ?? self.paths.database, readOnly: true)
+            try old?.inDatabase { old in
+                let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
+                ids = try? Int.fetchOne(old, sql: count)
+                kept = try self.copy(from: old, to: new)
             }
+        }
+        let aside = try self.finish()?.aside ?? self.paths.database
+        return (kept, ids.map { max(0, $0 - kept) }, aside)
+    }
+
+    /// Makes a queue with what is put into it.
+    ///
+    /// It has its name once it is complete and durable, so that a process that is killed leaves no half of one.
+    func make(as name: String, filledBy fill: (Database) throws -> Void = { _ in }) throws {
+        let path = self.paths.unfinished
+        StorePaths.remove(path)
+        try StoreFiles.create(path)
+        let new = try StoreFile.open(path, readOnly: false)
+        try new.write { db in
+            try StoreSchema.make(db, at: self.stamp)
+            try fill(db)
         }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try new.close()
-        try StoreFiles.rename(path, to: self.paths.replacement)
+        try StoreFiles.rename(path, to: name)
         StoreFiles.syncFolder(self.paths.folder)
-        let aside = try self.finish()?.aside ?? self.paths.database
-        return (kept, ids.map { max(0, $0 - kept) }, aside)
     }
 
     /// Returns how many requests that are.

@@ -25,7 +25,7 @@ enum StoreSchema {
 
     private static let apartIndex = "CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);"
     /// What version 1 had otherwise: the condition of this index, without which queries that name it fail.
-    private static let upgrade = "DROP INDEX requestApart; \(Self.apartIndex) PRAGMA user_version = \(Self.version)"
+    private static let changes = "DROP INDEX requestApart; \(Self.apartIndex) PRAGMA user_version = \(Self.version)"
 
     private static let tables = """
         CREATE TABLE queue (
@@ -75,20 +75,18 @@ enum StoreSchema {
     private static let ours =
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('queue', 'request', 'total', 'ended')"
 
-    /// The version of a database, zero for an empty one.
+    /// The version of a database.
     ///
     /// - Throws: That it is another program's, whose tables must not be mixed with ours, or of another version.
     @discardableResult
     static func check(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
-        let others = "SELECT count(*) FROM sqlite_schema"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID:
             // A file has both numbers or none, and there will be no version that is so high.
             guard 1...255 ~= version else { throw StoreDamage(message: "the version of the tables is wrong") }
             guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
             return version
-        case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
         // Tables of ours below a header that says otherwise.
         case _ where try 1...self.version ~= version && Int.fetchOne(db, sql: self.ours) == 4:
             throw StoreDamage(message: "the application id is wrong")
@@ -96,20 +94,21 @@ enum StoreSchema {
         }
     }
 
-    /// Makes the tables of a new database, or brings those of an earlier version up to date; the row of the status with them,
-    /// since without it they would be those of a damaged file.
-    static func make(_ database: DatabaseQueue, path: String, at stamp: Moment) throws {
+    /// Makes the tables of a new database.
+    static func make(_ db: Database, at stamp: Moment) throws {
+        try db.execute(sql: self.tables)
+        for state in RequestState.allCases {
+            try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
+        }
+        try StoreStatus(at: stamp).insert(db)
+    }
+
+    /// Brings the tables of an earlier version up to date.
+    static func upgrade(_ database: DatabaseQueue, path: String) throws {
         guard try database.read({ try self.check($0, path: path) }) < self.version else { return }
         try database.write { db in
             // Another process may have been faster.
-            let found = try self.check(db, path: path)
-            if found == self.version { return }
-            if found > 0 { return try db.execute(sql: self.upgrade) }
-            try db.execute(sql: self.tables)
-            for state in RequestState.allCases {
-                try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
-            }
-            try StoreStatus(at: stamp).insert(db)
+            if try self.check(db, path: path) < self.version { try db.execute(sql: self.changes) }
         }
     }
 }

@@ -140,41 +140,55 @@ import Testing
 
     private func isThere(_ suffix: String) -> Bool { FileAccess.exists(self.bench.path + suffix) }
 
-    /// Before SQLite has written anything, in the middle of its switch to WAL, and a moment later.
-    @Test(arguments: 0...2, [true, false])
-    func aFileWhoseMakerDiedBecomesAQueue(instant: Int, hasReserve: Bool) throws {
+    /// A process that dies while it makes the file leaves none of that name, and what it leaves is of no use.
+    @Test(arguments: [false, true])
+    func aQueueWhoseMakerDiedIsMade(isSwitched: Bool) throws {
         try StoreFiles.create("\(self.bench.path)-lock")
-        if instant == 0 { try StoreFiles.create(self.bench.path) } else { try self.leavePage() }
-        if instant < 2 { try self.leaveJournal(pagesBefore: 0) }
+        if isSwitched { try self.leavePage() } else { try StoreFiles.create(self.bench.path) }
+        try self.leaveJournal(pagesBefore: 0)
+        for suffix in ["", "-journal"] {
+            try StoreFiles.rename(self.bench.path + suffix, to: "\(self.bench.path)-salvaging\(suffix)")
+        }
         // Of an earlier file of that name.
-        if hasReserve, instant < 2 { try Data("reserved".utf8).write(to: URL(filePath: "\(self.bench.path)-reserve")) }
+        try StoreFiles.create("\(self.bench.path)-reserve")
+        try Data("reserved".utf8).write(to: URL(filePath: "\(self.bench.path)-reserve"))
         _ = unsafe chmod("\(self.bench.path)-reserve", 0o600)
         #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
         try self.makeQueue()
-        #expect(!self.isThere("-journal"))
+        #expect(!self.isThere("-salvaging") && !self.isThere("-salvaging-journal"))
         #expect(self.bench.salvages.isEmpty)
         #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
     }
 
-    @Test(arguments: [0, 1])
-    func aChangeOfAnotherProgramIsNotTakenBack(pagesBefore: Int) throws {
+    /// Also where it has no tables yet, and a queue was there before.
+    @Test(arguments: [nil, 0, 1], [false, true])
+    func aDatabaseThatAnotherProgramMakesStaysAsItIs(pagesBefore: Int?, hasLock: Bool) throws {
         try self.leavePage()
-        try self.leaveJournal(pagesBefore: pagesBefore)
-        let names = ["", "-journal"]
+        if let pagesBefore { try self.leaveJournal(pagesBefore: pagesBefore) }
+        if hasLock { try StoreFiles.create("\(self.bench.path)-lock") }
+        let names = ["", "-journal"].filter { self.isThere($0) }
         let before = try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) }
-        #expect { try self.bench.open() } throws: { "\($0)".contains("interrupted") }
+        let reason = pagesBefore == nil ? "not a queue" : "interrupted"
+        for _ in 0..<2 {
+            #expect { try self.bench.open() } throws: { "\($0)".contains(reason) }
+            #expect { try QueueReader(existing: self.bench.path) } throws: { "\($0)".contains(reason) }
+        }
         #expect(try names.map { try Data(contentsOf: URL(filePath: self.bench.path + $0)) } == before)
-        #expect(!self.isThere("-lock"))
+        #expect(self.isThere("-lock") == hasLock)
     }
 
-    /// As where a copy without WAL was opened, by a process that was killed; and what another file has left.
+    /// As where a copy without WAL was opened by a process that was killed; and with a journal that says nothing.
     @Test(arguments: [false, true])
-    func aQueueWhoseChangeWasInterruptedIsOpened(isOfAnother: Bool) throws {
+    func aQueueWhoseChangeWasInterruptedIsOpened(isEmpty: Bool) throws {
         try self.makeQueue()
         try self.bench.settle()
         let pages = try Data(contentsOf: URL(filePath: self.bench.path)).count / StoreSchema.pageSize
-        try self.leaveJournal(pagesBefore: isOfAnother ? 0 : pages)
-        #expect { try QueueReader(existing: self.bench.path) } throws: { "\($0)".contains("interrupted") }
+        if isEmpty {
+            try StoreFiles.create("\(self.bench.path)-journal")
+        } else {
+            try self.leaveJournal(pagesBefore: pages)
+            #expect { try QueueReader(existing: self.bench.path) } throws: { "\($0)".contains("interrupted") }
+        }
         let store = try self.bench.open()
         #expect(try store.counts.pending == 1)
         #expect(!self.isThere("-journal"))

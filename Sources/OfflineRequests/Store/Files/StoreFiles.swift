@@ -119,28 +119,6 @@ enum StoreFiles {
         return header[68...].reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationID
     }
 
-    /// How many pages a database had before a change that was interrupted; nil where none was.
-    static func pagesBefore(_ paths: StorePaths) -> Int? { self.rollbackHeader(paths).map { self.number($0[16..<20]) } }
-
-    /// Whether a process that made a queue's file died before it was a database: nothing was kept in it.
-    ///
-    /// The process made the lock before. SQLite began with one page, of the size that queues have.
-    static func isHalfMade(_ paths: StorePaths) -> Bool {
-        guard let header = self.rollbackHeader(paths), FileAccess.exists(paths.lock) else { return false }
-        return self.number(header[16..<20]) == 0 && self.number(header[24..<28]) == StoreSchema.pageSize
-            && self.size(paths.database) <= StoreSchema.pageSize && !paths.isMade
-    }
-
-    /// What a rollback journal begins with (https://sqlite.org/fileformat.html, 3).
-    private static func rollbackHeader(_ paths: StorePaths) -> [UInt8]? {
-        let file = FileDescriptor(unsafe open(paths.rollback, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
-        let begin: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
-        guard let header = file?.read(limit: 28), header.count == 28, header.starts(with: begin) else { return nil }
-        return Array(header)
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
-
     /// Makes durable what is in a file; returns whether it is.
     static func sync(_ path: String) -> Bool {
         guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return false }
