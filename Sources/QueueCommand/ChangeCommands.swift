@@ -156,7 +156,7 @@ extension QueueCommands.Responses.Purge: RunnableCommand {
 extension QueueCommands.Repair: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
-        try queue.repair()
+        let held = try queue.repair()
         var (recovered, lost, aside) = (Int?.none, Int?.none, String?.none)
         if case .salvaged(let kept, let missing, let path)? = queue.salvages.last(where: \.isSalvage) {
             (recovered, lost, aside) = (kept, missing, path)
@@ -166,9 +166,11 @@ extension QueueCommands.Repair: RunnableCommand {
             "recovered": .optional(recovered),
             "lost": .optional(lost),
             "setAsideAs": .optional(aside),
+            "held": .integer(held),
         ]
-        let text = queue.salvages.isEmpty ? "Nothing is damaged.\n" : ""
+        var text = queue.salvages.isEmpty ? "Nothing is damaged.\n" : ""
+        if held > 0 { text = "Held, because they or their bodies are damaged: \(held); see \(typed("queue list"))\n" }
         try ToolContext.current.write(self.options.json ? document.line + "\n" : text)
-        return .satisfied
+        return held > 0 ? .failure : .satisfied
     }
 }

@@ -99,6 +99,15 @@ struct QueueLookTests {
         #expect(again.output == "Nothing is damaged.\n")
     }
 
+    @Test func aBodyThatIsGoneIsTold() throws {
+        try self.tool.send("-d", String(repeating: "x", count: 100_000))
+        try FileManager.default.removeItem(atPath: "\(self.tool.file)-bodies")
+        let repair = try self.tool.run("queue", "repair")
+        #expect(repair.status == 70, "\(repair)")
+        #expect(repair.output.contains("Held, because they or their bodies are damaged: 1;"), "\(repair)")
+        #expect(try #require(try self.tool.run("queue", "repair", "--json").documents.first)["held"]?.number == 1)
+    }
+
     /// One bit of its header is another, and a copy has no lock that says whose it is.
     @Test(arguments: [16, 18, 19, 47, 60])
     func aDamagedCopyIsRepaired(place: Int) throws {

@@ -240,7 +240,7 @@ extension QueueCommands {
             abstract: "Check the whole file, and recover what can be read of a damaged one.",
             discussion: """
                 The damaged file is kept under a name with the time, and its intact requests are copied into a new \
-                one. The exit status is 70 when it was damaged, 0 otherwise.
+                one. A request whose body is damaged is held. The exit status is 70 when anything is damaged, 0 otherwise.
                 """
         )
 

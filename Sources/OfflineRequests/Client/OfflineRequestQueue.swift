@@ -187,9 +187,13 @@ public final class OfflineRequestQueue: Sendable {
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
     /// of it is taken over: ``QueueEvent/salvaged(recovered:lost:setAsideAs:)``.
     ///
+    /// - Returns: How many requests are held because they or their bodies are damaged.
     /// - Throws: ``QueueError`` when that cannot be done.
-    public func repair() throws(QueueError) {
-        do { try self.core.store.verify() } catch .corrupt(_, setAsideAs: _?) {}
+    @discardableResult
+    public func repair() throws(QueueError) -> Int {
+        do { return try self.core.store.verify() } catch .corrupt(_, setAsideAs: _?) {
+            return try self.core.store.verify()
+        }
     }
 
     // MARK: Delivery

@@ -33,10 +33,7 @@ public final class QueueReader: Sendable {
     convenience init(existing path: String) throws(QueueError) {
         let paths = StorePaths(path)
         let found = try FileTrust.check(paths)
-        if FileAccess.exists(paths.replacement) {
-            let reason = "its repair was interrupted, and goes on when a request is put into it or sent"
-            throw .io(path: path, reason: reason)
-        }
+        try Self.checkRepair(paths)
         guard let size = found else { throw .missing(path: path) }
         if size == 0 {
             throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
@@ -62,6 +59,13 @@ public final class QueueReader: Sendable {
     }
 
     func close() { self.store.close() }
+
+    /// Makes sure that the file is not about to be replaced by one that a process has repaired.
+    private static func checkRepair(_ paths: StorePaths) throws(QueueError) {
+        guard try StoreFiles.isThere(paths.replacement) else { return }
+        let reason = "its repair was interrupted, and goes on when a request is put into it or sent"
+        throw .io(path: paths.database, reason: reason)
+    }
 
     // MARK: What is in it
 
@@ -169,6 +173,7 @@ public final class QueueReader: Sendable {
         do {
             return try self.store.use(
                 open: { _, _ in
+                    try Self.checkRepair(self.store.paths)
                     if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
                     return try StoreFile.open(path, readOnly: true)
                 },

@@ -44,8 +44,9 @@ final class RequestStore: Sendable {
         self.salvaged = salvaged
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
-        // The file of another program gets no lock.
-        if let size, size > 0, !FileAccess.exists(self.paths.lock) {
+        // The file of another program gets no lock; a copy of a queue has none.
+        let isOurs = try StoreFiles.isThere(self.paths.lock) || StoreFiles.isThere(self.paths.replacement)
+        if let size, size > 0, !isOurs, !StoreFiles.isMarked(path) {
             do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)
@@ -207,9 +208,11 @@ final class RequestStore: Sendable {
     /// Looks through the whole file, which takes as long as that is: a damaged one is replaced, a request that is not
     /// what was taken is held, and all are counted anew.
     ///
+    /// - Returns: How many are held because they or their bodies are damaged.
     /// - Throws: ``QueueError/corrupt(path:setAsideAs:)`` with a second name after the file was replaced; that another
     ///   process sends, which alone may do that.
-    func verify() throws(QueueError) {
+    @discardableResult
+    func verify() throws(QueueError) -> Int {
         do {
             try self.use(repairs: false) { database, _ in
                 try database.read { db in
@@ -218,6 +221,7 @@ final class RequestStore: Sendable {
             }
             let damaged = try self.damaged()
             try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
+            return damaged.count
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try FileLock(QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
@@ -289,9 +293,9 @@ final class RequestStore: Sendable {
         let salvage = try replacement.finish()
         var lost = salvage.map { QueueEvent.salvaged(recovered: $0.recovered, lost: nil, setAsideAs: $0.aside) }
         let hasJournal = StoreFiles.size(self.paths.journal) > 0
+        if try FileTrust.check(self.paths) ?? 0 > 0 { try StoreFile.rollBack(self.paths) }
         let size = try FileTrust.check(self.paths)
         if let size, size > 0 {
-            try StoreFile.rollBack(self.paths)
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
             _ = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
         } else {
@@ -305,10 +309,13 @@ final class RequestStore: Sendable {
                 let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
                 lost = self.lost(reason, journal: journal)
             }
-            // SQLite would cut the shared memory that connections to the file that is gone still read.
-            for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
-            StoreFiles.remove(self.paths.rollback)
-            try replacement.make(as: path)
+            if size == nil {
+                // SQLite would cut the shared memory that connections to the file that is gone still read.
+                for name in [self.paths.journal, self.paths.memory, self.paths.reserve] { StoreFiles.remove(name) }
+                try StoreFiles.create(path)
+                StoreFiles.syncFolder(self.paths.folder)
+            }
+            try StoreFile.make(path, at: stamp)
         }
         let database = try self.connect()
         if let lost { self.salvaged(lost) }
@@ -324,8 +331,8 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement),
-            !FileAccess.exists(self.paths.rollback)
+        guard let size = try FileTrust.check(self.paths), size > 0, try !StoreFiles.isThere(self.paths.replacement),
+            try !StoreFiles.isThere(self.paths.rollback)
         else { return nil }
         let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
         guard version == StoreSchema.version else { return nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import GRDB
 
 /// What is in the file cannot have been written by a queue, although SQLite finds nothing wrong with it.
@@ -49,6 +50,10 @@ enum StoreErrors {
             return .io(path: path, reason: "a read from the disk was incomplete; it is repeated later")
         }
         if self.isDamage(error) { return .corrupt(path: path, setAsideAs: nil) }
+        // What Foundation's files say has the number of the system in it.
+        if let error = (error as? CocoaError)?.underlying as? POSIXError {
+            return StoreFiles.error(error.code.rawValue, path)
+        }
         guard let error = error as? DatabaseError else {
             return error as? QueueError ?? .io(path: path, reason: "\(error)")
         }

@@ -70,16 +70,20 @@ final class StoreFile: Sendable {
             if state.isClosed { throw QueueError.closed }
             try self.lock?.share(within: self.patience)
             defer { self.lock?.release() }
-            // What others put under the names later is theirs.
-            guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
-            let last = state.files
-            if let database = state.database, let last, last.database == StoreFiles.identity(self.paths.database) {
+            var last = state.files
+            let current = StoreFiles.identity(self.paths.database)
+            if let database = state.database, let files = last, files.database == current {
                 let memory = StoreFiles.identity(self.paths.memory)
-                if let known = last.memory, known != memory { throw self.abandon(&state) }
-                state.files?.memory = memory
-                return try body(database, &state)
+                if let known = files.memory, known != memory { throw self.abandon(&state) }
+                guard try StoreFiles.isThere(self.paths.replacement) else {
+                    state.files?.memory = memory
+                    return try body(database, &state)
+                }
+                // What is written into it now would be lost with it: the process that repaired it was interrupted.
+                (state.abandoned, last) = (StoreFiles.holdOpen(self.paths.database), nil)
             }
             (state.database, state.isDurable, state.last) = (nil, true, nil)
+            state.abandoned = nil
             let database = try open(self.lock, last)
             state.database = database
             state.files = StoreFiles.identity(self.paths.database).map { database in
@@ -118,12 +122,35 @@ final class StoreFile: Sendable {
         try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
-    /// Has SQLite take back what a process was interrupted in that opened a queue without WAL, such as a copy.
+    /// Makes the tables of a queue in an empty file, all of them or none: what a process that is killed leaves,
+    /// ``rollBack(_:)`` takes back.
+    ///
+    /// In place, under SQLite's own lock: another program may have the file open.
+    static func make(_ path: String, at stamp: Moment) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(2)
+        try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
+            try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
+            try db.inTransaction(.exclusive) {
+                if try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0 {
+                    try StoreSchema.make(db, at: stamp)
+                } else {
+                    // Another program was faster.
+                    try StoreSchema.check(db, path: path)
+                }
+                return .commit
+            }
+        }
+    }
+
+    /// Has SQLite take back what a process was interrupted in that made a queue, or opened one without WAL, such as a copy.
     ///
     /// It refuses that to connections that only read. For when no other process is at the file.
     static func rollBack(_ paths: StorePaths) throws {
-        guard FileAccess.exists(paths.rollback), StoreFiles.isMarked(paths.database) else { return }
-        try DatabaseQueue(path: paths.database).inDatabase { _ = try StoreSchema.check($0, path: paths.database) }
+        let path = paths.database
+        guard try StoreFiles.isThere(paths.rollback) else { return }
+        guard StoreFiles.isMarked(path) || StoreFiles.isBlank(path) else { return }
+        try DatabaseQueue(path: path).inDatabase { _ = try Int.fetchOne($0, sql: "PRAGMA schema_version") }
         // One that is not to be played back.
         StoreFiles.remove(paths.rollback)
     }

@@ -25,42 +25,42 @@ struct StoreReplacement {
         do { mended = try MendedCopy(of: self.paths) } catch let error as CocoaError
             where error.code == .fileWriteOutOfSpace || StoreFiles.isFull(self.paths.database)
         {}
-        try self.make(as: self.paths.replacement) { new in
-            // Closed before its file has another name.
-            let old = try? StoreFile.open(mended?.path ?? self.paths.database, readOnly: true)
-            try old?.inDatabase { old in
-                let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
-                ids = try? Int.fetchOne(old, sql: count)
-                kept = try self.copy(from: old, to: new)
-            }
-        }
-        let aside = try self.finish()?.aside ?? self.paths.database
-        return (kept, ids.map { max(0, $0 - kept) }, aside)
-    }
-
-    /// Makes a queue with what is put into it.
-    ///
-    /// It has its name once it is complete and durable, so that a process that is killed leaves no half of one.
-    func make(as name: String, filledBy fill: (Database) throws -> Void = { _ in }) throws {
         let path = self.paths.unfinished
         StorePaths.remove(path)
         try StoreFiles.create(path)
         let new = try StoreFile.open(path, readOnly: false)
-        try new.write { db in
-            try StoreSchema.make(db, at: self.stamp)
-            try fill(db)
+        try new.write { new in
+            try StoreSchema.make(new, at: self.stamp)
+            // Closed before its file has another name.
+            let old = try self.unlessDamaged {
+                try StoreFile.open(mended?.path ?? self.paths.database, readOnly: true)
+            }
+            try old?.inDatabase { old in
+                let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
+                ids = try self.unlessDamaged { try Int.fetchOne(old, sql: count) } ?? nil
+                kept = try self.copy(from: old, to: new)
+            }
         }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try new.close()
-        try StoreFiles.rename(path, to: name)
+        try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
+        let aside = try self.finish()?.aside ?? self.paths.database
+        return (kept, ids.map { max(0, $0 - kept) }, aside)
+    }
+
+    /// What can be read; nil for damage.
+    ///
+    /// What the disk or the system does not give now is none.
+    private func unlessDamaged<Value>(_ read: () throws -> Value) throws -> Value? {
+        do { return try read() } catch let error where StoreErrors.isDamage(error) { return nil }
     }
 
     /// Returns how many requests that are.
     private func copy(from old: Database, to new: Database) throws -> Int {
         var kept = 0
-        if let status = try? StoreStatus.read(old) { try status.update(new) }
-        for row in (try? Row.fetchAll(old, sql: "SELECT * FROM ended")) ?? [] {
+        if let status = try self.unlessDamaged({ try StoreStatus.read(old) }) { try status.update(new) }
+        for row in try self.unlessDamaged({ try Row.fetchAll(old, sql: "SELECT * FROM ended") }) ?? [] {
             let sql = "INSERT OR IGNORE INTO ended VALUES (\(databaseQuestionMarks(count: row.count)))"
             try new.execute(sql: sql, arguments: StatementArguments(Array(row.databaseValues)))
         }
@@ -91,8 +91,10 @@ struct StoreReplacement {
     /// Puts the new file in the place of the damaged one, and bodies that no request in it has beside that; returns how many
     /// requests it has, and what the damaged one is called now; nil where none is new.
     func finish() throws -> (recovered: Int, aside: String)? {
-        guard StoreFiles.identity(self.paths.replacement) != nil else { return nil }
+        guard try StoreFiles.isThere(self.paths.replacement) else { return nil }
         let (count, bodies) = try StoreFile.openUnshared(self.paths.replacement).inDatabase { db in
+            // One that a user has put there.
+            try StoreSchema.check(db, path: self.paths.replacement)
             let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM request") ?? 0
             return (count, try String.fetchSet(db, sql: "SELECT bodyFile FROM request WHERE bodyFile IS NOT NULL"))
         }
@@ -190,7 +192,17 @@ struct MendedCopy {
     /// To open the file drops the locks that this process has on it by SQLite, which nothing needs any more.
     init(of paths: StorePaths) throws {
         self.path = paths.mended
+        do { try self.make(from: paths) } catch {
+            self.remove()
+            throw error
+        }
+    }
+
+    private func make(from paths: StorePaths) throws {
         self.remove()
+        if try StoreFiles.isThere(self.path) {
+            throw QueueError.io(path: self.path, reason: "a copy of the damaged file has to be here; remove what is")
+        }
         for suffix in ["", "-wal"] where StoreFiles.identity(paths.database + suffix) != nil {
             try FileManager.default.copyItem(atPath: paths.database + suffix, toPath: self.path + suffix)
         }

@@ -130,6 +130,27 @@ import Testing
         #expect(self.files().count == 2)
     }
 
+    /// They could take a body away that was accepted.
+    @Test func aFolderThatOthersCanWriteTakesNoBody() throws {
+        let folder = self.store.bodies.folder
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        #expect(unsafe chmod(folder, 0o777) == 0)
+        #expect { try self.store.insert(sample { $0.body = self.long }) } throws: { "\($0)".contains("chmod 700") }
+        #expect(FileAccess.names(in: folder).isEmpty)
+        #expect(unsafe chmod(folder, 0o700) == 0)
+        try self.store.insert(sample { $0.body = self.long })
+    }
+
+    /// Root's bodies would become those of the user who owns the folder.
+    @Test(.enabled(if: geteuid() == 0, "needs root, to give a folder to another user"))
+    func theFolderOfAnotherUserTakesNoBody() throws {
+        let folder = self.store.bodies.folder
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        #expect(unsafe chown(folder, 65_534, 65_534) == 0)
+        #expect { try self.store.insert(sample { $0.body = self.long }) } throws: { "\($0)".contains("another user") }
+        #expect(FileAccess.names(in: folder).isEmpty)
+    }
+
     @Test func anOrphanIsLockedUntilItIsGone() throws {
         try FileManager.default.createDirectory(atPath: self.store.bodies.folder, withIntermediateDirectories: true)
         let left = UUID().uuidString.lowercased()

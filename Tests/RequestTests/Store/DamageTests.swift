@@ -159,12 +159,33 @@ import Testing
         #expect {
             try store.verify()
         } throws: {
-            if case .io? = $0 as? QueueError { true } else { false }
+            if case .io(mended, _)? = $0 as? QueueError { true } else { false }
         }
         #expect(self.bench.salvages.isEmpty)
         try FileManager.default.removeItem(atPath: mended)
         try self.repair(store)
         #expect(try store.all().count > original.count - 20)
+    }
+
+    /// The copy cannot be opened, and is not damaged.
+    @Test func whatCannotBeReadNowIsNotLost() throws {
+        let original = try self.fill(self.bench)
+        try self.overwriteLeaf(1)
+        let obstacle = "\(self.bench.path)-mended-journal"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        let store = try self.bench.open()
+        _ = try store.transaction(durable: true) { $0.status.isPaused = true }
+        store.sends = true
+        #expect {
+            try store.verify()
+        } throws: {
+            if case .io? = $0 as? QueueError { true } else { false }
+        }
+        #expect(self.bench.salvages.isEmpty)
+        try FileManager.default.removeItem(atPath: obstacle)
+        try self.repair(store)
+        #expect(try store.all().count > original.count - 20)
+        #expect(try store.read { $0.status.isPaused })
     }
 
     @Test func anIdentifierThatIsAnotherIsDamage() throws {
@@ -244,6 +265,7 @@ import Testing
         try again.transaction(durable: true) { _ = try $0.resumeHeld() }
         #expect(try again.readyIDs() == [second])
         #expect(try again.counts.held == 4)
+        #expect(try again.verify() == 4)
         #expect(self.bench.salvages.isEmpty)
     }
 

@@ -140,24 +140,62 @@ import Testing
 
     private func isThere(_ suffix: String) -> Bool { FileAccess.exists(self.bench.path + suffix) }
 
-    /// A process that dies while it makes the file leaves none of that name, and what it leaves is of no use.
-    @Test(arguments: [false, true])
-    func aQueueWhoseMakerDiedIsMade(isSwitched: Bool) throws {
+    /// What a process leaves that dies before it has written, between its pages, and, after a loss of power, without the first.
+    @Test(arguments: [0, 3, -1])
+    func aQueueWhoseMakerDiedIsMade(pages: Int) throws {
         try StoreFiles.create("\(self.bench.path)-lock")
-        if isSwitched { try self.leavePage() } else { try StoreFiles.create(self.bench.path) }
-        try self.leaveJournal(pagesBefore: 0)
-        for suffix in ["", "-journal"] {
-            try StoreFiles.rename(self.bench.path + suffix, to: "\(self.bench.path)-salvaging\(suffix)")
+        if pages > 0 {
+            try self.makeQueue()
+            try self.bench.settle()
+            for suffix in ["-wal", "-shm", "-reserve"] { StoreFiles.remove(self.bench.path + suffix) }
+            // Without WAL, and not all of it.
+            try self.patch([1, 1], at: 18)
+            let file = try FileHandle(forWritingTo: URL(filePath: self.bench.path))
+            try file.truncate(atOffset: UInt64(pages * StoreSchema.pageSize))
+        } else {
+            try StoreFiles.create(self.bench.path)
+            if pages < 0 { try self.patch([1], at: UInt64(2 * StoreSchema.pageSize - 1)) }
         }
-        // Of an earlier file of that name.
+        try self.leaveJournal(pagesBefore: 0)
+        let store = try self.bench.open()
+        #expect(try store.counts.pending == 0)
+        #expect(!self.isThere("-journal"))
+        try store.insert(sample())
+        store.close()
+        #expect(self.bench.salvages.isEmpty)
+        #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
+    }
+
+    /// The room for the ends of requests that an earlier file of that name had.
+    @Test func whatWasReservedForAFileThatIsGoneIsNoDamage() throws {
         try StoreFiles.create("\(self.bench.path)-reserve")
         try Data("reserved".utf8).write(to: URL(filePath: "\(self.bench.path)-reserve"))
         _ = unsafe chmod("\(self.bench.path)-reserve", 0o600)
-        #expect(throws: QueueError.missing(path: self.bench.path)) { try QueueReader(existing: self.bench.path) }
         try self.makeQueue()
-        #expect(!self.isThere("-salvaging") && !self.isThere("-salvaging-journal"))
         #expect(self.bench.salvages.isEmpty)
-        #expect(try QueueReader(existing: self.bench.path).counts().pending == 1)
+    }
+
+    /// Another program has the empty file open, and writes its first tables.
+    @Test func anEmptyFileInWhichAnotherProgramWritesStaysItsOwn() throws {
+        try StoreFiles.create(self.bench.path)
+        let other = try DatabaseQueue(path: self.bench.path)
+        try other.inDatabase { db in
+            try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE diary(line); INSERT INTO diary VALUES ('dear diary')")
+        }
+        #expect { try self.bench.open() } throws: { "\($0)".contains("kept the queue for too long") }
+        try other.inDatabase { try $0.execute(sql: "COMMIT") }
+        #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
+        #expect(try other.read { try String.fetchOne($0, sql: "SELECT line FROM diary") } == "dear diary")
+    }
+
+    /// Another process may have made its own under the names that are free again.
+    @Test func aProcessWhoseLockIsRemovedMakesNoFile() throws {
+        let lock = try FileLock("\(self.bench.path)-lock")
+        try FileManager.default.removeItem(atPath: "\(self.bench.path)-lock")
+        for _ in 0..<2 {
+            #expect(throws: QueueError.removed(path: "\(self.bench.path)-lock")) { try lock.takeAlone(within: .zero) }
+            try StoreFiles.create("\(self.bench.path)-lock")
+        }
     }
 
     /// Also where it has no tables yet, and a queue was there before.
@@ -178,8 +216,8 @@ import Testing
     }
 
     /// As where a copy without WAL was opened by a process that was killed; and with a journal that says nothing.
-    @Test(arguments: [false, true])
-    func aQueueWhoseChangeWasInterruptedIsOpened(isEmpty: Bool) throws {
+    @Test(arguments: [false, true], [false, true])
+    func aQueueWhoseChangeWasInterruptedIsOpened(isEmpty: Bool, hasLock: Bool) throws {
         try self.makeQueue()
         try self.bench.settle()
         let pages = try Data(contentsOf: URL(filePath: self.bench.path)).count / StoreSchema.pageSize
@@ -189,10 +227,55 @@ import Testing
             try self.leaveJournal(pagesBefore: pages)
             #expect { try QueueReader(existing: self.bench.path) } throws: { "\($0)".contains("interrupted") }
         }
+        if !hasLock { StoreFiles.remove("\(self.bench.path)-lock") }
         let store = try self.bench.open()
         #expect(try store.counts.pending == 1)
         #expect(!self.isThere("-journal"))
         #expect(self.bench.salvages.isEmpty)
+    }
+
+    /// Leaves what a repair has made that was interrupted before it took the place of the damaged file.
+    private func leaveReplacement(of request: RetryableRequest) throws {
+        let other = try StoreBench()
+        let store = try other.open()
+        try store.insert(request)
+        store.close()
+        try other.settle()
+        try FileManager.default.copyItem(atPath: other.path, toPath: "\(self.bench.path)-salvaged")
+    }
+
+    /// What a process wrote into the old file would go with it.
+    @Test func aRepairThatWasInterruptedIsFinishedByAProcessThatHasTheFileOpen() throws {
+        let store = try self.bench.open()
+        try store.insert(sample(1))
+        try self.leaveReplacement(of: sample(2))
+        #expect { try store.all() } throws: { "\($0)".contains("its repair was interrupted") }
+        let id = try store.insert(sample(3)).id
+        #expect(try store.all().map(\.id).contains(id))
+        #expect(try store.all().count == 2)
+        #expect(self.bench.salvages.map(\.recovered) == [1])
+        store.close()
+        #expect(try self.bench.open().all().count == 2)
+    }
+
+    /// Also where the lock was not copied.
+    @Test func aRepairThatWasInterruptedIsFinishedWithoutALock() throws {
+        try self.makeQueue()
+        try self.leaveReplacement(of: sample(2))
+        StoreFiles.remove("\(self.bench.path)-lock")
+        #expect(try self.bench.open().counts.pending == 1)
+        #expect(self.bench.salvages.map(\.recovered) == [1])
+    }
+
+    @Test(arguments: ["", "CREATE TABLE request(id, bodyFile)"])
+    func aReplacementThatIsNoQueueReplacesNothing(tables: String) throws {
+        try self.makeQueue()
+        let path = "\(self.bench.path)-salvaged"
+        try StoreFiles.create(path)
+        try DatabaseQueue(path: path).inDatabase { try $0.execute(sql: tables) }
+        #expect(throws: QueueError.notAQueue(path: path)) { try self.bench.open() }
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try self.bench.open().counts.pending == 1)
     }
 
     /// One that others could have put there takes the place of nothing.

@@ -103,7 +103,7 @@ struct BodyFiles: Sendable {
     /// Only files that a queue has made: a link in place of the folder leads to one of a user's, and so may a name in it.
     func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
         var count = 0
-        guard FileTrust.isFolder(self.folder) else { return 0 }
+        guard (try? FileTrust.checkFolder(self.folder)) != nil else { return 0 }
         for name in FileAccess.names(in: self.folder) where UUID(uuidString: name) != nil {
             // The lock first: the process that releases it has told the database before.
             guard let descriptor = FileDescriptor(unsafe open(self.path(name), Self.orphanFlags)),
@@ -119,10 +119,7 @@ struct BodyFiles: Sendable {
 
     private func make(_ fill: (Piece) throws(QueueError) -> Void) throws(QueueError) -> Copy {
         try StoreFiles.createFolder(self.folder)
-        guard FileTrust.isFolder(self.folder) else {
-            let reason = "this is a symbolic link, and the queue keeps bodies in a folder of that name; remove it"
-            throw .notTrusted(path: self.folder, reason: reason)
-        }
+        try FileTrust.checkFolder(self.folder)
         let name = UUID().text
         let path = self.path(name)
         guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {

@@ -66,6 +66,11 @@ final class FileLock: Sendable {
             }
             usleep(5_000)
         }
+        // What others put under the names later is theirs.
+        guard self.isInPlace else {
+            self.release()
+            throw .removed(path: self.path)
+        }
     }
 
     /// Tells the other processes to look into the queue.

@@ -16,7 +16,7 @@ enum FileTrust {
             QueueFile.senderLock(of: paths.database),
         ]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
-            guard let status = StoreFiles.status(path) else { continue }
+            guard let status = try StoreFiles.status(path) else { continue }
             guard status.isFile else {
                 if path == paths.database { continue }
                 throw .notTrusted(
@@ -24,22 +24,13 @@ enum FileTrust {
                     reason: "this is no regular file, and the queue keeps one there; remove it"
                 )
             }
-            // Root may look after the file of a user in the folder of that user.
-            let isTrusted =
-                self.isOurs(status) || geteuid() == 0 && StoreFiles.status(paths.folder)?.st_uid == status.st_uid
-            let fault: String? =
-                if status.st_nlink > 1 {
-                    "this file has \(status.st_nlink) names (hard links), under which it could be used twice at the "
-                        + "same time; remove the others"
-                } else if !isTrusted {
-                    "this file belongs to another user (\(status.st_uid)); name another, or if it is yours: "
-                        + "sudo chown \(geteuid()) '\(path)'"
-                } else if self.isWritableByOthers(status) {
-                    "others can write this file; if what is in it is yours: chmod 600 '\(path)'"
-                } else {
-                    nil
-                }
-            if let fault { throw .notTrusted(path: path, reason: fault) }
+            if status.st_nlink > 1 {
+                let reason =
+                    "this file has \(status.st_nlink) names (hard links), under which it could be used "
+                    + "twice at the same time; remove the others"
+                throw .notTrusted(path: path, reason: reason)
+            }
+            try self.checkOwner(of: path, status, in: paths.folder)
         }
         guard let status = try StoreFiles.target(paths.database) else { return nil }
         if status.isFolder { throw .isDirectory(path: paths.database) }
@@ -50,19 +41,41 @@ enum FileTrust {
         return 0
     }
 
-    /// Whether a path is a folder, and no symbolic link to one.
-    static func isFolder(_ path: String) -> Bool {
-        StoreFiles.status(path)?.isFolder ?? false
+    /// Makes sure that a folder beside a queue is none that another user has put there, nor a symbolic link to one.
+    static func checkFolder(_ path: String) throws(QueueError) {
+        guard let status = try StoreFiles.status(path), status.isFolder else {
+            let reason = "this is no folder, or a symbolic link, and the queue keeps a folder of that name; remove it"
+            throw .notTrusted(path: path, reason: reason)
+        }
+        try self.checkOwner(of: path, status, in: StorePaths(path).folder)
+    }
+
+    private static func checkOwner(of path: String, _ status: stat, in folder: String) throws(QueueError) {
+        let kind = status.isFolder ? "folder" : "file"
+        // Root may look after what a user has in a folder of that user.
+        let owner = try geteuid() == 0 ? StoreFiles.status(folder)?.st_uid : nil
+        if !self.isOurs(status), owner != status.st_uid {
+            let reason =
+                "this \(kind) belongs to another user (\(status.st_uid)); name another queue, or if "
+                + "it is yours: sudo chown \(geteuid()) '\(path)'"
+            throw .notTrusted(path: path, reason: reason)
+        }
+        if self.isWritableByOthers(status) {
+            let mode = status.isFolder ? "700" : "600"
+            let reason = "others can write this \(kind); if what is in it is yours: chmod \(mode) '\(path)'"
+            throw .notTrusted(path: path, reason: reason)
+        }
     }
 
     /// Whether only this user can put something into a folder.
     static func isPrivate(folder: String) -> Bool {
-        StoreFiles.status(folder).map { self.isOurs($0) && !self.isWritableByOthers($0) } ?? false
+        guard let status = try? StoreFiles.status(folder) else { return false }
+        return self.isOurs(status) && !self.isWritableByOthers(status)
     }
 
     /// Gives what root has made in the folder of a user to that user, who would be locked out otherwise.
     static func giveToOwnerOfFolder(_ descriptor: FileDescriptor, _ path: String) {
-        guard geteuid() == 0, let folder = StoreFiles.status(StorePaths(path).folder), folder.st_uid != 0,
+        guard geteuid() == 0, let folder = try? StoreFiles.status(StorePaths(path).folder), folder.st_uid != 0,
             let status = descriptor.status, status.st_uid == 0,
             // A name of a file that was root's before would give that away.
             status.isFolder || status.st_nlink == 1

@@ -46,11 +46,17 @@ extension FileDescriptor {
 /// The file of the queue itself is never opened here while a database has it open: closing any descriptor of it would
 /// drop all locks that SQLite holds on it in this process (fcntl_locking(2)).
 enum StoreFiles {
-    /// What is under a path, a symbolic link itself.
-    static func status(_ path: String) -> stat? {
+    /// What is under a path, a symbolic link itself; nil for nothing.
+    ///
+    /// - Throws: That the system does not say, which does not mean that nothing is there.
+    static func status(_ path: String) throws(QueueError) -> stat? {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 ? status : nil
+        if unsafe lstat(path, &status) == 0 { return status }
+        if [ENOENT, ENOTDIR].contains(errno) { return nil }
+        throw self.error(errno, path)
     }
+
+    static func isThere(_ path: String) throws(QueueError) -> Bool { try self.status(path) != nil }
 
     /// What a path leads to; nil for nothing.
     ///
@@ -113,10 +119,17 @@ enum StoreFiles {
     ///
     /// For files that no process of a queue has open.
     static func isMarked(_ path: String) -> Bool {
-        let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
         // https://sqlite.org/fileformat.html, 1.3.
-        guard let header = file?.read(limit: 72), header.count == 72 else { return false }
-        return header[68...].reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationID
+        self.header(path)[68...].reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationID
+    }
+
+    /// Whether a file begins with zeroes, as a new one may after a loss of power; see ``isMarked(_:)``.
+    static func isBlank(_ path: String) -> Bool { self.header(path).allSatisfy { $0 == 0 } }
+
+    private static func header(_ path: String) -> [UInt8] {
+        let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+        let header = [UInt8](file?.read(limit: 72) ?? [])
+        return header.count == 72 ? header : [UInt8](repeating: 0xff, count: 72)
     }
 
     /// Makes durable what is in a file; returns whether it is.
