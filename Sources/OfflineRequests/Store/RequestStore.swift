@@ -45,8 +45,10 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // The file of another program gets no lock; a copy of a queue has none.
-        let isOurs = try StoreFiles.isThere(self.paths.lock) || StoreFiles.isThere(self.paths.replacement)
-        if let size, size > 0, !isOurs, !StoreFiles.isMarked(path) {
+        let (hasLock, isRepaired) = try (
+            StoreFiles.isThere(self.paths.lock), StoreFiles.isThere(self.paths.replacement)
+        )
+        if let size, size > 0, !hasLock, !isRepaired, !StoreFiles.isMarked(path) {
             do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)
