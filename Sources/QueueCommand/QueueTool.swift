@@ -21,6 +21,15 @@ struct QueueTool: ParsableCommand {
     /// What messages name: the program that this one serves, also when it was typed itself.
     static let program = name == "netpath-queue" ? "netpath" : name
 
+    /// The option that names another file than the usual one, as it was typed; empty where there is none.
+    static let file: String = {
+        let words = CommandLine.arguments
+        guard let place = words.firstIndex(where: { $0 == "--queue" || $0.hasPrefix("--queue=") }) else { return "" }
+        let value = words[place].split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init)
+        let name = value ?? words[(place + 1)...].first ?? ""
+        return name.contains(" ") ? " --queue \"\(name.safe)\"" : " --queue \(name.safe)"
+    }()
+
     static let configuration = CommandConfiguration(
         commandName: Self.name,
         abstract: "Keep HTTP requests on disk, and send them when there is a path.",
@@ -38,8 +47,8 @@ struct QueueTool: ParsableCommand {
     var options: RequestOptions
 }
 
-/// A command as a user types it, in quotes.
-func typed(_ words: String) -> String { "'\(QueueTool.program) \(words)'" }
+/// A command as a user types it, in quotes, for the same queue.
+func typed(_ words: String) -> String { "'\(QueueTool.program) \(words)\(QueueTool.file)'" }
 
 /// A command about requests and what it does; `NetPathCLI` knows only its words.
 protocol RunnableCommand: RequestCommand {

@@ -7,7 +7,7 @@ import NetPathSystem
 
 /// How a command writes its answer.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write JSON, one object on one line; what goes on writes one for every change.")
+    @Flag(help: "Write JSON, one object on one line; commands that keep running write one for every change.")
     var json = false
 
     @Option(help: ArgumentHelp("When to use colour in text for people.", valueName: "when"))

@@ -120,7 +120,7 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send this as the Idempotency-Key. Default: the identifier of the request.",
+            "Send this as the Idempotency-Key, in quotation marks (RFC 8941). Default: the identifier of the request.",
             valueName: "key"
         )
     )

@@ -178,7 +178,9 @@ import Testing
     /// Another program has the empty file open, and writes its first tables.
     @Test func anEmptyFileInWhichAnotherProgramWritesStaysItsOwn() throws {
         try StoreFiles.create(self.bench.path)
-        let other = try DatabaseQueue(path: self.bench.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: self.bench.path, configuration: configuration)
         try other.inDatabase { db in
             try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE diary(line); INSERT INTO diary VALUES ('dear diary')")
         }
