@@ -317,9 +317,8 @@ final class RequestStore: Sendable {
                 try StoreFiles.create(path)
                 StoreFiles.syncFolder(self.paths.folder)
             }
-            try StoreFile.make(path, at: stamp)
         }
-        let database = try self.connect()
+        let database = try self.connect(makingAt: size ?? 0 > 0 ? nil : stamp)
         if let lost { self.salvaged(lost) }
         return database
     }
@@ -342,10 +341,11 @@ final class RequestStore: Sendable {
     }
 
     /// Opens the file, which is brought up to date; SQLite makes those beside it as the file was.
-    private func connect() throws -> DatabaseQueue {
+    private func connect(makingAt stamp: Moment? = nil) throws -> DatabaseQueue {
         let path = self.paths.database
         for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
-        let database = try StoreFile.open(path, readOnly: false, waitingUntil: self.settings.waitsUntil)
+        let limit = self.settings.waitsUntil
+        let database = try StoreFile.open(path, readOnly: false, waitingUntil: limit, makingAt: stamp)
         try StoreSchema.upgrade(database, path: path)
         return database
     }

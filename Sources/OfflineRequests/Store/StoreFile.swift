@@ -122,27 +122,6 @@ final class StoreFile: Sendable {
         try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
-    /// Makes the tables of a queue in an empty file, all of them or none: what a process that is killed leaves,
-    /// ``rollBack(_:)`` takes back.
-    ///
-    /// In place, under SQLite's own lock: another program may have the file open.
-    static func make(_ path: String, at stamp: Moment) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(2)
-        try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
-            try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
-            try db.inTransaction(.exclusive) {
-                if try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0 {
-                    try StoreSchema.make(db, at: stamp)
-                } else {
-                    // Another program was faster.
-                    try StoreSchema.check(db, path: path)
-                }
-                return .commit
-            }
-        }
-    }
-
     /// Has SQLite take back what a process was interrupted in that made a queue, or opened one without WAL, such as a copy.
     ///
     /// It refuses that to connections that only read. For when no other process is at the file.
@@ -155,10 +134,28 @@ final class StoreFile: Sendable {
         StoreFiles.remove(paths.rollback)
     }
 
+    /// Makes the tables of a queue in an empty file, all of them or none: what a process that is killed leaves,
+    /// ``rollBack(_:)`` takes back.
+    ///
+    /// In place, under SQLite's own lock: another program may have the file open. Not yet in WAL mode.
+    private static func make(_ db: Database, path: String, at stamp: Moment) throws {
+        try db.inTransaction(.exclusive) {
+            if try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0 {
+                try StoreSchema.make(db, at: stamp)
+            } else {
+                // Another program was faster.
+                try StoreSchema.check(db, path: path)
+            }
+            return .commit
+        }
+    }
+
+    /// Opens a database; with a time it makes a queue of an empty file.
     static func open(
         _ path: String,
         readOnly: Bool,
-        waitingUntil limit: ContinuousClock.Instant? = nil
+        waitingUntil limit: ContinuousClock.Instant? = nil,
+        makingAt stamp: Moment? = nil
     ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "netpath.queue"
@@ -180,6 +177,7 @@ final class StoreFile: Sendable {
             if readOnly { return }
             // Of a new file.
             try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
+            if let stamp { try Self.make(db, path: path, at: stamp) }
             // Not by the configuration, which would make it NORMAL.
             try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = FULL")
