@@ -8,9 +8,15 @@ import Testing
 /// What a queue costs that has nothing to do, or much to keep.
 @Suite(.needsNamespaces, .serialized)
 struct QueueBudgets {
-    @Test(arguments: ["offline", "empty"])
+    @Test(arguments: ["offline", "empty", "opened again"])
     func sleeps(_ state: String) throws {
         let stage = try Stage()
+        if state == "opened again" {
+            let first = try stage.start("idle", ["count": "0"])
+            try first.next { $0["pending"]?.string == "0" }
+            first.sendSignal(.terminate)
+            _ = try first.waitForEnd()
+        }
         if state == "offline" { try stage.uplink.setPeerCarrier(false) }
         let program = try stage.start("idle", ["count": state == "offline" ? "100" : "0"])
         try program.next { $0["pending"]?.string == (state == "offline" ? "100" : "0") }

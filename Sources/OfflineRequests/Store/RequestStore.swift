@@ -299,7 +299,7 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if let size, size > 0 {
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
-            _ = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+            _ = try StoreFile.read(path) { try StoreSchema.check($0, path: path) }
         } else {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
             if size != nil, self.paths.hasRemains {
@@ -335,7 +335,7 @@ final class RequestStore: Sendable {
         guard let size = try FileTrust.check(self.paths), size > 0, try !StoreFiles.isThere(self.paths.replacement),
             try !StoreFiles.isThere(self.paths.rollback)
         else { return nil }
-        let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+        let version = try StoreFile.read(path) { try StoreSchema.check($0, path: path) }
         guard version == StoreSchema.version else { return nil }
         return try self.connect()
     }

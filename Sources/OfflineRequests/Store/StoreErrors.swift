@@ -32,7 +32,7 @@ enum StoreErrors {
     /// SQLITE_CORRUPT of an EIO.
     private static func isPassing(_ error: any Error, path: String) -> Bool {
         guard let error = error as? DatabaseError, self.isSaidToBeDamaged(error) else { return false }
-        return (try? StoreFile.open(path, readOnly: true).read { try self.check($0, "integrity_check") }) != nil
+        return (try? StoreFile.read(path) { try self.check($0, "integrity_check") }) != nil
     }
 
     static func isFullDisk(_ error: any Error, path: String) -> Bool {

@@ -56,6 +56,7 @@ final class StoreFile: Sendable {
             if let database = state.database, state.files?.database == StoreFiles.identity(self.paths.database) {
                 last(database)
             }
+            if let database = state.database { Self.close(database) }
             state = State()
             state.isClosed = true
         }
@@ -114,6 +115,22 @@ final class StoreFile: Sendable {
             state.database = nil
             return value
         }
+    }
+
+    /// Connections that are closed and never released: releasing one starts a thread of libdispatch, which looks after the
+    /// number of such threads every second from then on, for ever.
+    private static let closed = Mutex<[DatabaseQueue]>([])
+
+    private static func close(_ database: DatabaseQueue) {
+        try? database.close()
+        self.closed.withLock { $0.append(database) }
+    }
+
+    /// Reads a database with a connection for that alone.
+    static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
+        let database = try self.open(path, readOnly: true)
+        defer { self.close(database) }
+        return try database.read(body)
     }
 
     /// Opens a database that no process can change, to read it; SQLite makes no file beside it then.
