@@ -102,8 +102,8 @@ check: packages
 test: packages
 	.ci/test
 
-# The random tests at length besides (1,000 walks, 1,000 broken backends), a month of a vehicle, ten minutes of `make soak`, and
-# everything under both sanitizers.
+# The random tests at length besides (1,000 walks, 1,000 broken backends), a month of a vehicle, ten minutes of `make soak`, a
+# minute of each target of `make fuzz`, and everything under both sanitizers.
 test-long: test
 	.ci/test-long
 

@@ -191,7 +191,7 @@ public final class QueueReader: Sendable {
     private func readUnshared<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value? {
         try self.store.alone {
             guard StoreFiles.size(self.store.paths.journal) == 0 else { return nil }
-            return try StoreFile.openUnshared(self.file).inDatabase(body)
+            return try StoreFile.readUnshared(self.file, body)
         }
     }
 }

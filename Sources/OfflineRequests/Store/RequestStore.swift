@@ -45,10 +45,8 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // The file of another program gets no lock; a copy of a queue has none.
-        let (hasLock, isRepaired) = try (
-            StoreFiles.isThere(self.paths.lock), StoreFiles.isThere(self.paths.replacement)
-        )
-        if let size, size > 0, !hasLock, !isRepaired, !StoreFiles.isMarked(path) {
+        let owned = [self.paths.lock, self.paths.replacement]
+        if let size, size > 0, try !owned.contains(where: StoreFiles.isThere), !StoreFiles.isMarked(path) {
             do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)

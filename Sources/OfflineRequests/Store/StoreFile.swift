@@ -29,7 +29,9 @@ final class StoreFile: Sendable {
     }
 
     struct State: Sendable {
-        fileprivate(set) var database: DatabaseQueue?
+        fileprivate(set) var database: DatabaseQueue? {
+            didSet { if let oldValue { StoreFile.close(oldValue) } }
+        }
         fileprivate var files: Files?
         /// Keeps what is open from being written into the file when it is closed.
         fileprivate var abandoned: FileDescriptor?
@@ -56,11 +58,13 @@ final class StoreFile: Sendable {
             if let database = state.database, state.files?.database == StoreFiles.identity(self.paths.database) {
                 last(database)
             }
-            if let database = state.database { Self.close(database) }
+            state.database = nil
             state = State()
             state.isClosed = true
         }
     }
+
+    deinit { self.close() }
 
     /// Does something while no process replaces the file.
     func use<Value: Sendable>(
@@ -117,26 +121,32 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Connections that are closed and never released: releasing one starts a thread of libdispatch, which looks after the
-    /// number of such threads every second from then on, for ever.
+    /// Connections that are closed and not released: releasing one starts a thread of libdispatch, which looks after the number
+    /// of its threads every second from then on, for ever.
     private static let closed = Mutex<[DatabaseQueue]>([])
 
-    private static func close(_ database: DatabaseQueue) {
+    /// Closes a connection.
+    static func close(_ database: DatabaseQueue) {
         try? database.close()
-        self.closed.withLock { $0.append(database) }
+        // They take 4 KiB each; a process that opens queues so often does not sleep anyway.
+        self.closed.withLock { if $0.count < 64 { $0.append(database) } }
+    }
+
+    /// Does something with a connection, and closes it.
+    static func once<Value>(_ database: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
+        defer { self.close(database) }
+        return try database.inDatabase(body)
     }
 
     /// Reads a database with a connection for that alone.
     static func read<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
-        let database = try self.open(path, readOnly: true)
-        defer { self.close(database) }
-        return try database.read(body)
+        try self.once(self.open(path, readOnly: true), body)
     }
 
-    /// Opens a database that no process can change, to read it; SQLite makes no file beside it then.
-    static func openUnshared(_ path: String) throws -> DatabaseQueue {
+    /// Reads a database that no process can change; SQLite makes no file beside it then.
+    static func readUnshared<Value>(_ path: String, _ body: (Database) throws -> Value) throws -> Value {
         // https://sqlite.org/uri.html
-        try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
+        try self.read("\(URL(filePath: path).absoluteString)?immutable=1", body)
     }
 
     /// Has SQLite take back what a process was interrupted in that made a queue, or opened one without WAL, such as a copy.
@@ -146,7 +156,7 @@ final class StoreFile: Sendable {
         let path = paths.database
         guard try StoreFiles.isThere(paths.rollback) else { return }
         guard StoreFiles.isMarked(path) || StoreFiles.isBlank(path) else { return }
-        try DatabaseQueue(path: path).inDatabase { _ = try Int.fetchOne($0, sql: "PRAGMA schema_version") }
+        try self.once(DatabaseQueue(path: path)) { _ = try Int.fetchOne($0, sql: "PRAGMA schema_version") }
         // One that is not to be played back.
         StoreFiles.remove(paths.rollback)
     }

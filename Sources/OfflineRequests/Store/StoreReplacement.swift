@@ -35,14 +35,15 @@ struct StoreReplacement {
             let old = try self.unlessDamaged {
                 try StoreFile.open(mended?.path ?? self.paths.database, readOnly: true)
             }
-            try old?.inDatabase { old in
+            guard let old else { return }
+            try StoreFile.once(old) { old in
                 let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
                 ids = try self.unlessDamaged { try Int.fetchOne(old, sql: count) } ?? nil
                 kept = try self.copy(from: old, to: new)
             }
         }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        try new.close()
+        StoreFile.close(new)
         try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
         let aside = try self.finish()?.aside ?? self.paths.database
@@ -92,7 +93,7 @@ struct StoreReplacement {
     /// requests it has, and what the damaged one is called now; nil where none is new.
     func finish() throws -> (recovered: Int, aside: String)? {
         guard try StoreFiles.isThere(self.paths.replacement) else { return nil }
-        let (count, bodies) = try StoreFile.openUnshared(self.paths.replacement).inDatabase { db in
+        let (count, bodies) = try StoreFile.readUnshared(self.paths.replacement) { db in
             // One that a user has put there.
             try StoreSchema.check(db, path: self.paths.replacement)
             let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM request") ?? 0

@@ -148,30 +148,12 @@ import Testing
         #expect(try store.readyIDs() == [id])
     }
 
-    @Test func nothingIsSetAsideThatCannotBeCopied() throws {
+    /// No file can be there, for another reason than a full disk; or the copy cannot be opened, and is not damaged.
+    @Test(arguments: ["-mended", "-mended-journal"])
+    func nothingIsLostThatCannotBeCopiedOrReadNow(suffix: String) throws {
         let original = try self.fill(self.bench)
         try self.overwriteLeaf(1)
-        // No file can be there, for another reason than a full disk.
-        let mended = "\(self.bench.path)-mended"
-        try FileManager.default.createDirectory(atPath: mended, withIntermediateDirectories: false)
-        let store = try self.bench.open()
-        store.sends = true
-        #expect {
-            try store.verify()
-        } throws: {
-            if case .io(mended, _)? = $0 as? QueueError { true } else { false }
-        }
-        #expect(self.bench.salvages.isEmpty)
-        try FileManager.default.removeItem(atPath: mended)
-        try self.repair(store)
-        #expect(try store.all().count > original.count - 20)
-    }
-
-    /// The copy cannot be opened, and is not damaged.
-    @Test func whatCannotBeReadNowIsNotLost() throws {
-        let original = try self.fill(self.bench)
-        try self.overwriteLeaf(1)
-        let obstacle = "\(self.bench.path)-mended-journal"
+        let obstacle = self.bench.path + suffix
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         let store = try self.bench.open()
         _ = try store.transaction(durable: true) { $0.status.isPaused = true }
