@@ -45,8 +45,9 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // The file of another program gets no lock; a copy of a queue has none.
-        let owned = [self.paths.lock, self.paths.replacement]
-        if let size, size > 0, try !owned.contains(where: StoreFiles.isThere), !StoreFiles.isMarked(path) {
+        let hasLock = try StoreFiles.isThere(self.paths.lock)
+        let isRepaired = try StoreFiles.isThere(self.paths.replacement)
+        if let size, size > 0, !hasLock, !isRepaired, !StoreFiles.isMarked(path) {
             do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)
