@@ -54,8 +54,8 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
         case .timedOut:
             """
-            timed out: 'wait --timeout' ended before the conditions were met, 'watch --timeout' before --count paths had \
-            come, or 'send --wait' and 'queue run' before the response
+            timed out: 'wait --timeout' ended before the conditions were met; 'watch --timeout' before --count paths had \
+            come; or 'send --wait' or 'queue run' before the response
             """
         case .usage: "wrong usage"
         case .unavailable: "no backend has a verdict, or the name of the host is not found"
@@ -64,9 +64,10 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The table for `--help`.
+    /// The table for `--help`; ArgumentParser would continue long lines at the margin.
     package static let help =
-        "EXIT STATUS:\n" + Self.allCases.map { "  \($0.padded)\($0.meaning)" }.joined(separator: "\n")
+        "EXIT STATUS:\n"
+        + Self.allCases.map { "  \($0.padded)\($0.meaning.replacing("; ", with: ";\n      "))" }.joined(separator: "\n")
 
     private var padded: String {
         let digits = String(self.rawValue)

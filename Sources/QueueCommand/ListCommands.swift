@@ -109,19 +109,39 @@ extension QueueCommands.Show: RunnableCommand {
         let reader = try session.read()
         guard let record = try reader?.record(id: id)?.shown(self.secrets) else {
             guard let end = try reader?.end(of: id) else { throw QueueError.unknownID(id) }
-            let answer = end.status.map { ", and answered with \($0)" } ?? ""
-            let text =
-                switch end.state {
-                case .succeeded: "delivered at \(end.date.text)\(answer)"
-                case .dead: "given up at \(end.date.text), and nothing of it is kept"
-                default: "cancelled at \(end.date.text), and nothing of it is kept"
-                }
-            throw ToolFailure(.unsatisfied, "\(id.text) was \(text)")
+            let isJSON = self.options.json
+            try ToolContext.current.write(isJSON ? self.document(of: id, end).line + "\n" : self.line(of: id, end))
+            return .satisfied
         }
         try ToolContext.current.write(
             self.options.json ? record.details.line + "\n" : record.screen(self.options.style)
         )
         return .satisfied
+    }
+}
+
+extension QueueCommands.Show {
+    private typealias End = (state: RequestState, date: Date, status: Int?)
+
+    private func line(of id: UUID, _ end: End) -> String {
+        let answer = end.status.map { "; the server answered \($0)" } ?? ""
+        let text =
+            switch end.state {
+            case .succeeded: "delivered at \(end.date.text)\(answer)"
+            case .dead: "given up at \(end.date.text)"
+            default: "cancelled at \(end.date.text)"
+            }
+        return "\(id.text) was \(text); nothing else of it is kept\n"
+    }
+
+    private func document(of id: UUID, _ end: End) -> JSONNode {
+        [
+            "schema": schemaVersion,
+            "id": .string(id.text),
+            "state": .string(end.state.rawValue),
+            "ended": .time(end.date),
+            "lastStatus": .optional(end.status),
+        ]
     }
 }
 

@@ -116,6 +116,8 @@ import Testing
         let help = await self.run("--help")
         #expect(help.status == .satisfied)
         #expect(help.output.contains(ToolStatus.help.split(separator: "\n").last ?? "?"))
+        // ArgumentParser breaks what is longer than a line, and continues it at the margin.
+        #expect(ToolStatus.help.split(separator: "\n").allSatisfy { $0.count <= 80 && help.output.contains($0 + "\n") })
         #expect(help.messages == "")
         #expect(await self.run("help", "watch").output.contains("--json"))
     }

@@ -26,7 +26,7 @@ extension ToolCommand {
             words.contains { $0 == option || $0.hasPrefix(option + "=") }
         }
         guard let found else { return }
-        throw ToolFailure(.usage, "'\(Self.configuration.commandName ?? "")' has no use for \(found): leave it out")
+        throw ToolFailure(.usage, "'\(Self.configuration.commandName ?? "")' does not take \(found): leave it out")
     }
 }
 

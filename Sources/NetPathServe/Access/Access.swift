@@ -31,7 +31,7 @@ package struct Access: Sendable {
         }
         // A page of anybody's whose name leads to this machine would read everything otherwise (DNS rebinding).
         guard Self.isOwn(host) || self.allowedHosts.contains(host) else {
-            return .refusal(421, "no such host here; allowedHosts of the configuration adds names")
+            return .refusal(421, "no such host here; serve.allowedHosts in the configuration adds names")
         }
         return nil
     }

@@ -31,7 +31,7 @@ public enum QueueError: Error, Hashable, Sendable {
     case notAQueue(path: String)
     /// There is a folder where the file should be.
     case isDirectory(path: String)
-    /// The file, or the folder it is in, cannot be written.
+    /// The file, or the folder it is in, cannot be read and written.
     case readOnly(path: String)
     /// The folder of the queue, the locks beside its file or SQLite's shared memory were removed while it was open.
     case removed(path: String)
@@ -83,7 +83,7 @@ extension QueueError: CustomStringConvertible, LocalizedError {
         case .isDirectory(let path):
             "\(path): this is a folder; name a file in it"
         case .readOnly(let path):
-            "\(path): this cannot be written; change its permissions, or name another file"
+            "\(path): this cannot be read and written; change its permissions, or name another file"
         case .removed(let path):
             "\(path): this was removed while the queue was open; open the queue anew"
         case .io(let path, let reason):
