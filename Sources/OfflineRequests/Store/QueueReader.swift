@@ -36,7 +36,7 @@ public final class QueueReader: Sendable {
         try Self.checkRepair(paths)
         guard let size = found else { throw .missing(path: path) }
         if size == 0 {
-            throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
+            throw try paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
         self.init(paths, lock: FileLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
@@ -174,7 +174,9 @@ public final class QueueReader: Sendable {
             return try self.store.use(
                 open: { _, _ in
                     try Self.checkRepair(self.store.paths)
-                    if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
+                    guard try StoreFiles.identity(path) != nil else {
+                        throw QueueError.io(path: path, reason: "the file is gone")
+                    }
                     return try StoreFile.open(path, readOnly: true)
                 },
                 { database, _ in try inTransaction ? database.read(body) : database.inDatabase(body) }
@@ -190,7 +192,7 @@ public final class QueueReader: Sendable {
     /// Reads a file that no process has open, and that none can open meanwhile.
     private func readUnshared<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value? {
         try self.store.alone {
-            guard StoreFiles.size(self.store.paths.journal) == 0 else { return nil }
+            guard try StoreFiles.size(self.store.paths.journal) == 0 else { return nil }
             return try StoreFile.readUnshared(self.file, body)
         }
     }

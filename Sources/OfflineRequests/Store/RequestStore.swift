@@ -278,11 +278,11 @@ final class RequestStore: Sendable {
     private func openOrMake(_ lock: FileLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
-        if let last, StoreFiles.identity(path) != nil, !replacement.isSetAside(last.database) {
+        if let last, try StoreFiles.identity(path) != nil, try !replacement.isSetAside(last.database) {
             try lock?.takeAlone(within: Self.patience)
             var journal: String?
             // It would be played into a file that it does not belong to.
-            if last.journal != nil, last.journal == StoreFiles.identity(self.paths.journal) {
+            if last.journal != nil, try last.journal == StoreFiles.identity(self.paths.journal) {
                 journal = StorePaths(try replacement.setAside(StorePaths.companions)).journal
             }
             let reason = "another file replaced this one while it was open; the queue goes on with the new one"
@@ -293,7 +293,7 @@ final class RequestStore: Sendable {
         for name in [self.paths.unfinished, self.paths.mended] { StorePaths.remove(name) }
         let salvage = try replacement.finish()
         var lost = salvage.map { QueueEvent.salvaged(recovered: $0.recovered, lost: nil, setAsideAs: $0.aside) }
-        let hasJournal = StoreFiles.size(self.paths.journal) > 0
+        let hasJournal = try StoreFiles.size(self.paths.journal) > 0
         if try FileTrust.check(self.paths) ?? 0 > 0 { try StoreFile.rollBack(self.paths) }
         let size = try FileTrust.check(self.paths)
         if let size, size > 0 {
@@ -301,7 +301,7 @@ final class RequestStore: Sendable {
             _ = try StoreFile.read(path) { try StoreSchema.check($0, path: path) }
         } else {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
-            if size != nil, self.paths.hasRemains {
+            if size != nil, try self.paths.hasRemains {
                 throw StoreDamage(message: "the file is empty, and its journal is not")
             }
             // It cannot be read without its file, and must not be played into another.

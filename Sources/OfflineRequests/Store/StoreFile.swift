@@ -55,7 +55,8 @@ final class StoreFile: Sendable {
     /// under the name.
     func close(_ last: (DatabaseQueue) -> Void = { _ in }) {
         self.state.withLock { state in
-            if let database = state.database, state.files?.database == StoreFiles.identity(self.paths.database) {
+            let current = try? StoreFiles.identity(self.paths.database)
+            if let database = state.database, let files = state.files, files.database == current {
                 last(database)
             }
             state.database = nil
@@ -76,9 +77,9 @@ final class StoreFile: Sendable {
             try self.lock?.share(within: self.patience)
             defer { self.lock?.release() }
             var last = state.files
-            let current = StoreFiles.identity(self.paths.database)
+            let current = try StoreFiles.identity(self.paths.database)
             if let database = state.database, let files = last, files.database == current {
-                let memory = StoreFiles.identity(self.paths.memory)
+                let memory = try StoreFiles.identity(self.paths.memory)
                 if let known = files.memory, known != memory { throw self.abandon(&state) }
                 guard try StoreFiles.isThere(self.paths.replacement) else {
                     state.files?.memory = memory
@@ -91,9 +92,9 @@ final class StoreFile: Sendable {
             state.abandoned = nil
             let database = try open(self.lock, last)
             state.database = database
-            state.files = StoreFiles.identity(self.paths.database).map { database in
-                let journal = StoreFiles.identity(self.paths.journal)
-                return Files(database: database, journal: journal, memory: StoreFiles.identity(self.paths.memory))
+            state.files = try StoreFiles.identity(self.paths.database).map { database in
+                let journal = try StoreFiles.identity(self.paths.journal)
+                return try Files(database: database, journal: journal, memory: StoreFiles.identity(self.paths.memory))
             }
             return try body(database, &state)
         }
@@ -252,5 +253,10 @@ struct StorePaths: Hashable, Sendable {
     }
 
     /// Whether there is a journal, or room for the ends of requests: an empty database beside it has lost everything.
-    var hasRemains: Bool { StoreFiles.size(self.journal) > 0 || StoreFiles.size(self.reserve) > 0 }
+    var hasRemains: Bool {
+        get throws(QueueError) {
+            if try StoreFiles.size(self.journal) > 0 { return true }
+            return try StoreFiles.size(self.reserve) > 0
+        }
+    }
 }

@@ -115,10 +115,10 @@ struct StoreReplacement {
     }
 
     /// Whether a process that repaired the queue gave that file another name.
-    func isSetAside(_ file: FileIdentity) -> Bool {
-        FileAccess.names(in: self.paths.folder).contains { name in
+    func isSetAside(_ file: FileIdentity) throws -> Bool {
+        try FileAccess.names(in: self.paths.folder).contains { name in
             let path = "\(self.paths.folder)/\(name)"
-            return path.hasPrefix("\(self.paths.database).corrupt-") && StoreFiles.identity(path) == file
+            return try path.hasPrefix("\(self.paths.database).corrupt-") && StoreFiles.identity(path) == file
         }
     }
 
@@ -132,7 +132,7 @@ struct StoreReplacement {
             aside = "\(name)-\(number)"
         }
         // A journal beside a database that it does not belong to would be played into it.
-        for suffix in suffixes where StoreFiles.identity(self.paths.database + suffix) != nil {
+        for suffix in suffixes where try StoreFiles.identity(self.paths.database + suffix) != nil {
             try StoreFiles.rename(self.paths.database + suffix, to: aside + suffix)
         }
         return aside
@@ -204,7 +204,7 @@ struct MendedCopy {
         if try StoreFiles.isThere(self.path) {
             throw QueueError.io(path: self.path, reason: "a copy of the damaged file has to be here; remove what is")
         }
-        for suffix in ["", "-wal"] where StoreFiles.identity(paths.database + suffix) != nil {
+        for suffix in ["", "-wal"] where try StoreFiles.identity(paths.database + suffix) != nil {
             try FileManager.default.copyItem(atPath: paths.database + suffix, toPath: self.path + suffix)
         }
         let file = try FileHandle(forUpdating: URL(filePath: self.path))

@@ -254,14 +254,14 @@ import Testing
     @Test func onlyTheSenderRepairsAndOthersGoOnInTheNewFile() throws {
         _ = try self.fill(self.bench)
         let other = try self.bench.open()
-        let before = StoreFiles.identity(self.bench.path)
+        let before = try StoreFiles.identity(self.bench.path)
         other.close()
         try self.overwrite([UInt8](repeating: 0xA5, count: 20 * Self.pageSize), at: Self.pageSize, self.bench)
         let (one, sender) = (try self.bench.open(), try self.bench.open())
         let corrupt = QueueError.corrupt(path: self.bench.path, setAsideAs: nil)
         #expect(throws: corrupt) { try one.insert(sample()) }
         #expect(throws: corrupt) { try one.read { try $0.counts } }
-        #expect(StoreFiles.identity(self.bench.path) == before)
+        #expect(try StoreFiles.identity(self.bench.path) == before)
         // Whoever has the lock of the sender alone may repair it.
         let lock = try FileLock(QueueFile.senderLock(of: self.bench.path))
         #expect(lock.take())
@@ -276,7 +276,7 @@ import Testing
         } throws: { error in
             if case .corrupt(_, setAsideAs: _?) = error as? QueueError { true } else { false }
         }
-        #expect(StoreFiles.identity(self.bench.path) != before)
+        #expect(try StoreFiles.identity(self.bench.path) != before)
         let id = try one.insert(sample(1000)).id
         #expect(try sender.record(id) != nil)
         #expect(self.bench.salvages.count == 1)

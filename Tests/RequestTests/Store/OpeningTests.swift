@@ -423,11 +423,11 @@ import Testing
         // With an empty journal there is nothing to set aside.
         store.emptyJournal()
         let memory = "\(self.bench.path)-shm"
-        let former = try #require(StoreFiles.identity(memory))
+        let former = try #require(try StoreFiles.identity(memory))
         try FileManager.default.removeItem(atPath: self.bench.path)
         try store.insert(sample(2))
         // A read of memory that was cut would end the process.
-        try #require(StoreFiles.identity(memory) != former)
+        try #require(try StoreFiles.identity(memory) != former)
         #expect(try count() == 1)
         store.close()
     }

@@ -41,9 +41,6 @@ final class FileLock: Sendable {
         self.limit = nil
     }
 
-    /// Whether the file is still the one under its name, which others lock.
-    var isInPlace: Bool { self.identity != nil && StoreFiles.identity(self.path) == self.identity }
-
     /// Shares it; the error says which process has it alone for longer.
     func share(within patience: Duration) throws(QueueError) { try self.lock(LOCK_SH, within: patience) }
 
@@ -67,9 +64,11 @@ final class FileLock: Sendable {
             usleep(5_000)
         }
         // What others put under the names later is theirs.
-        guard self.isInPlace else {
+        do throws(QueueError) {
+            guard let identity, try StoreFiles.identity(self.path) == identity else { throw .removed(path: self.path) }
+        } catch {
             self.release()
-            throw .removed(path: self.path)
+            throw error
         }
     }
 
@@ -141,7 +140,7 @@ enum LockHolders {
     }
 
     static func names(of paths: [String]) -> [String] {
-        let numbers = Set(paths.compactMap { StoreFiles.identity($0)?.number })
+        let numbers = Set(paths.compactMap { (try? StoreFiles.identity($0))?.number })
         let locks = FileAccess.contents("/proc/locks", limit: 1 << 24) ?? ""
         var names: [String] = []
         for line in locks.split(separator: "\n") {

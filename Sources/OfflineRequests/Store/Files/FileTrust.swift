@@ -37,7 +37,7 @@ enum FileTrust {
         guard status.isFile else { throw .notAQueue(path: paths.database) }
         guard status.st_size == 1 else { return Int(status.st_size) }
         // SQLite takes a single byte for an empty database, and would write over it (`unixFileSize` of os_unix.c).
-        guard paths.hasRemains else { throw .notAQueue(path: paths.database) }
+        guard try paths.hasRemains else { throw .notAQueue(path: paths.database) }
         return 0
     }
 

@@ -68,15 +68,18 @@ enum StoreFiles {
         throw self.error(errno, path)
     }
 
-    /// The file that a path leads to; nil also where the system does not say.
-    private static func file(_ path: String) -> stat? {
-        (try? self.target(path)).flatMap { $0.isFile ? $0 : nil }
+    /// The file that a path leads to; nil for none.
+    private static func file(_ path: String) throws(QueueError) -> stat? {
+        guard let status = try self.target(path), status.isFile else { return nil }
+        return status
     }
 
     /// How long a file is; zero where there is none.
-    static func size(_ path: String) -> Int { self.file(path).map { Int($0.st_size) } ?? 0 }
+    static func size(_ path: String) throws(QueueError) -> Int { try self.file(path).map { Int($0.st_size) } ?? 0 }
 
-    static func identity(_ path: String) -> FileIdentity? { self.file(path).map { FileIdentity($0) } }
+    static func identity(_ path: String) throws(QueueError) -> FileIdentity? {
+        try self.file(path).map { FileIdentity($0) }
+    }
 
     /// Opens a file, or makes a new, empty one for this user alone; the journal of a database gets the same mode from
     /// SQLite.

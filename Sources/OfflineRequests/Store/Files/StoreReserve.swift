@@ -17,12 +17,14 @@ struct StoreReserve: Sendable {
 
     let paths: StorePaths
 
-    private var size: Int { StoreFiles.size(self.paths.reserve) }
+    private var size: Int { Self.size(self.paths.reserve) }
+
+    private static func size(_ path: String) -> Int { (try? StoreFiles.size(path)) ?? 0 }
 
     /// Reserves the room that is needed with requests of so many bytes more; returns how many bytes that lacks.
     func keep(forRequestsOf bytes: Int) -> Int {
         // They are written to the journal, and from there to the database.
-        let (needed, overflow) = StoreFiles.size(self.paths.journal).addingReportingOverflow(2 * min(bytes, 1 << 40))
+        let (needed, overflow) = Self.size(self.paths.journal).addingReportingOverflow(2 * min(bytes, 1 << 40))
         let wanted = overflow ? Int.max / 2 : (needed + Self.margin + Self.step - 1) / Self.step * Self.step
         let size = self.size
         guard size < wanted else { return 0 }
@@ -42,7 +44,7 @@ struct StoreReserve: Sendable {
     }
 
     func shrink() {
-        let wanted = StoreFiles.size(self.paths.journal) + Self.margin
+        let wanted = Self.size(self.paths.journal) + Self.margin
         guard self.size > wanted + Self.step, let file = try? StoreFiles.create(self.paths.reserve) else { return }
         _ = ftruncate(file.number, off_t(wanted))
     }
