@@ -22,7 +22,9 @@ NetPathTool.main(QueueTool.self) { context in
         }
         do {
             let status = try command.run(in: session)
-            return session.tellDamage() && status == .satisfied ? .failure : status
+            // A request that was taken is taken, whatever the file was before.
+            let isTold = session.tellDamage() && !(command is SendCommand)
+            return isTold && status == .satisfied ? .failure : status
         } catch let error as QueueError {
             throw session.isOver(error) ? ToolFailure(.timedOut, error.description.safe) : ToolFailure(error)
         }

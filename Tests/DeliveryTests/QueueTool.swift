@@ -72,8 +72,8 @@ struct QueueTool {
     @discardableResult
     func run(_ words: String..., input: String = "") throws -> Result { try self.run(words, input: input) }
 
-    func run(_ words: [String], input: String = "") throws -> Result {
-        let command = try Self.quoted([Self.program] + words + ["--queue", self.file])
+    func run(_ words: [String], input: String = "", under prefix: [String] = []) throws -> Result {
+        let command = try Self.quoted(prefix + [Self.program] + words + ["--queue", self.file])
         let directory = self.lab.directory
         try Data(input.utf8).write(to: URL(filePath: "\(directory)/input"))
         let status = try self.lab.run(

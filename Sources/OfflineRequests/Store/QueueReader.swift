@@ -42,11 +42,8 @@ public final class QueueReader: Sendable {
         do throws(QueueError) {
             _ = try self.use { db in try StoreSchema.check(db, path: path) }
         } catch {
-            // A file of another program looks as damaged as one of ours whose beginning was overwritten. A copy of ours has
-            // no lock.
-            let isOurs = FileAccess.exists(paths.lock) || StoreFiles.isMarked(path)
-            guard case .corrupt = error, !isOurs else { throw error }
-            throw .notAQueue(path: path)
+            if case .corrupt = error, try !paths.mayBeQueue(size) { throw .notAQueue(path: path) }
+            throw error
         }
     }
 

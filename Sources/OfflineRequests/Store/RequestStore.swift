@@ -44,10 +44,8 @@ final class RequestStore: Sendable {
         self.salvaged = salvaged
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
-        // The file of another program gets no lock; a copy of a queue has none.
-        let hasLock = try StoreFiles.isThere(self.paths.lock)
         let isRepaired = try StoreFiles.isThere(self.paths.replacement)
-        if let size, size > 0, !hasLock, !isRepaired, !StoreFiles.isMarked(path) {
+        if let size, size > 0, !isRepaired, try !self.paths.mayBeQueue(size) {
             do { _ = try QueueReader(existing: path) } catch .corrupt {}
         }
         try StoreFiles.createFolder(self.paths.folder)
@@ -225,7 +223,7 @@ final class RequestStore: Sendable {
             return damaged.count
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try FileLock(QueueFile.senderLock(of: path))
-            guard lock?.take() ?? true else {
+            guard try lock?.take() ?? true else {
                 self.notifySender()
                 let reason = "the file is damaged, and the process that sends has it open; end it, then repair the file"
                 throw .io(path: path, reason: reason)
@@ -278,7 +276,9 @@ final class RequestStore: Sendable {
     private func openOrMake(_ lock: FileLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
-        if let last, try StoreFiles.identity(path) != nil, try !replacement.isSetAside(last.database) {
+        if let last, let current = try StoreFiles.identity(path), current != last.database,
+            try !replacement.isSetAside(last.database)
+        {
             try lock?.takeAlone(within: Self.patience)
             var journal: String?
             // It would be played into a file that it does not belong to.
@@ -351,13 +351,12 @@ final class RequestStore: Sendable {
 
     /// Replaces a damaged file by what can be read of it, and returns the error that says so.
     private func repair() throws(QueueError) -> QueueError {
-        guard self.repairs.add(1, ordering: .relaxed).newValue <= 3 else {
-            return .corrupt(path: self.paths.database, setAsideAs: nil)
-        }
+        if self.repairs.load(ordering: .relaxed) == 3 { return .corrupt(path: self.paths.database, setAsideAs: nil) }
         do {
             let salvage = try self.file.alone {
                 try StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: self.clock()).replace()
             }
+            self.repairs.add(1, ordering: .relaxed)
             self.salvaged(.salvaged(recovered: salvage.recovered, lost: salvage.lost, setAsideAs: salvage.aside))
             return .corrupt(path: self.paths.database, setAsideAs: salvage.aside)
         } catch {

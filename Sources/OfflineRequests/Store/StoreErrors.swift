@@ -45,6 +45,12 @@ enum StoreErrors {
         if finding != "ok" { throw StoreDamage(message: finding) }
     }
 
+    /// That the system did not open a file to write, for want of descriptors or memory, or because of its disk.
+    static func notOpenedToWrite(_ path: String) -> QueueError {
+        guard StoreFiles.areWritable(path) else { return .readOnly(path: path) }
+        return .io(path: path, reason: "the system does not open this to write now; it is tried again later")
+    }
+
     static func queueError(_ error: any Error, path: String) -> QueueError {
         if self.isPassing(error, path: path) {
             return .io(path: path, reason: "a read from the disk was incomplete; it is repeated later")
@@ -62,8 +68,7 @@ enum StoreErrors {
         case .SQLITE_IOERR, .SQLITE_CANTOPEN:
             if StoreFiles.isFull(path) { return .diskFull(path: path, missing: nil) }
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY && StoreFiles.areWritable(path):
-            // By its header only newer versions of SQLite may write it, and no queue has made it so.
-            return .corrupt(path: path, setAsideAs: nil)
+            return self.notOpenedToWrite(path)
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
             let reason = "a change of this was interrupted, and only a program that writes into it can take that back"
             return .io(path: path, reason: reason)

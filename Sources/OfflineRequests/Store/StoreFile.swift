@@ -77,13 +77,22 @@ final class StoreFile: Sendable {
             try self.lock?.share(within: self.patience)
             defer { self.lock?.release() }
             var last = state.files
+            func done(_ database: DatabaseQueue) throws -> Value {
+                do { return try body(database, &state) } catch let error as DatabaseError
+                    where error.resultCode == .SQLITE_READONLY
+                {
+                    // The system did not open one of the files to write when this was opened; it may now.
+                    (state.database, state.files) = (nil, nil)
+                    throw error
+                }
+            }
             let current = try StoreFiles.identity(self.paths.database)
             if let database = state.database, let files = last, files.database == current {
                 let memory = try StoreFiles.identity(self.paths.memory)
                 if let known = files.memory, known != memory { throw self.abandon(&state) }
                 guard try StoreFiles.isThere(self.paths.replacement) else {
                     state.files?.memory = memory
-                    return try body(database, &state)
+                    return try done(database)
                 }
                 // What is written into it now would be lost with it: the process that repaired it was interrupted.
                 (state.abandoned, last) = (StoreFiles.holdOpen(self.paths.database), nil)
@@ -96,7 +105,7 @@ final class StoreFile: Sendable {
                 let journal = try StoreFiles.identity(self.paths.journal)
                 return try Files(database: database, journal: journal, memory: StoreFiles.identity(self.paths.memory))
             }
-            return try body(database, &state)
+            return try done(database)
         }
     }
 
@@ -157,9 +166,15 @@ final class StoreFile: Sendable {
         let path = paths.database
         guard try StoreFiles.isThere(paths.rollback) else { return }
         guard StoreFiles.isMarked(path) || StoreFiles.isBlank(path) else { return }
-        try self.once(DatabaseQueue(path: path)) { _ = try Int.fetchOne($0, sql: "PRAGMA schema_version") }
-        // One that is not to be played back.
-        StoreFiles.remove(paths.rollback)
+        try self.once(DatabaseQueue(path: path)) { db in
+            _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
+            guard try StoreFiles.isThere(paths.rollback) else { return }
+            // One that is not to be played back, unless another program is at the database, and takes back its change with it.
+            try db.inTransaction(.exclusive) {
+                StoreFiles.remove(paths.rollback)
+                return .commit
+            }
+        }
     }
 
     /// Makes the tables of a queue in an empty file, all of them or none: what a process that is killed leaves,
@@ -200,6 +215,8 @@ final class StoreFile: Sendable {
             }
         }
         configuration.prepareDatabase { db in
+            // Where the system does not open it to write, SQLite falls back to reading. Before anything reads the header.
+            if !readOnly, db.isReadOnly { throw StoreErrors.notOpenedToWrite(path) }
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
             if readOnly { return }
@@ -207,7 +224,9 @@ final class StoreFile: Sendable {
             try db.execute(sql: "PRAGMA page_size = \(StoreSchema.pageSize)")
             if let stamp { try Self.make(db, path: path, at: stamp) }
             // Not by the configuration, which would make it NORMAL.
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            let mode = Result { try db.execute(sql: "PRAGMA journal_mode = WAL") }
+            if db.isReadOnly { throw StoreDamage(message: "only newer versions of SQLite may write it, says the file") }
+            try mode.get()
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // A journal that grew beyond what a checkpoint leaves shrinks again.
             try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
@@ -250,6 +269,15 @@ struct StorePaths: Hashable, Sendable {
     /// Removes a database that is for this process alone, and what SQLite has left beside it.
     static func remove(_ database: String) {
         for suffix in ["", "-journal"] + Self.companions { StoreFiles.remove(database + suffix) }
+    }
+
+    /// Whether a damaged file of so many bytes may be a queue.
+    ///
+    /// That of another program looks as damaged as one whose beginning was overwritten, but gets no lock. A copy of a queue has none either, and a lock may be that of a queue that is gone.
+    func mayBeQueue(_ size: Int) throws(QueueError) -> Bool {
+        let isOfForm = size % StoreSchema.pageSize == 0 || StoreFiles.beginsAsDatabase(self.database)
+        if isOfForm, try StoreFiles.isThere(self.lock) { return true }
+        return StoreFiles.isMarked(self.database)
     }
 
     /// Whether there is a journal, or room for the ends of requests: an empty database beside it has lost everything.

@@ -17,7 +17,6 @@ struct StoreReplacement {
     /// Puts what can be read of the damaged database in its place, while no other process uses it; returns how many
     /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
-        var (ids, kept) = (Int?.none, 0)
         var mended: MendedCopy?
         defer { mended?.remove() }
         // Where there is no room for a copy the file itself has to do. What the disk does not give now is no damage: nothing
@@ -25,29 +24,51 @@ struct StoreReplacement {
         do { mended = try MendedCopy(of: self.paths) } catch let error as CocoaError
             where error.code == .fileWriteOutOfSpace || StoreFiles.isFull(self.paths.database)
         {}
+        let source = mended?.path ?? self.paths.database
+        // SQLite makes damage of a read that fails: lost is what two looks in a row do not find.
+        var (found, looks) = (try self.salvage(from: source), 1)
+        while case let again = try self.salvage(from: source), again != found {
+            (found, looks) = (again, looks + 1)
+            if looks == 5 {
+                let reason = "the disk gives something else each time this is read; it is repaired later"
+                throw QueueError.io(path: self.paths.database, reason: reason)
+            }
+        }
+        try StoreFiles.rename(self.paths.unfinished, to: self.paths.replacement)
+        StoreFiles.syncFolder(self.paths.folder)
+        let aside = try self.finish()?.aside ?? self.paths.database
+        return (found.requests, found.ids.map { max(0, $0 - found.requests) }, aside)
+    }
+
+    /// How much of a damaged database can be read.
+    private struct Salvage: Hashable {
+        /// How many requests its index has; nil where that is damaged.
+        var ids: Int?
+        var requests = 0
+        var hasStatus = false
+        var ends: Int?
+    }
+
+    /// Makes the new database of what can be read.
+    private func salvage(from source: String) throws -> Salvage {
+        var salvage = Salvage()
         let path = self.paths.unfinished
         StorePaths.remove(path)
         try StoreFiles.create(path)
         let new = try StoreFile.open(path, readOnly: false)
+        defer { StoreFile.close(new) }
         try new.write { new in
             try StoreSchema.make(new, at: self.stamp)
             // Closed before its file has another name.
-            let old = try self.unlessDamaged {
-                try StoreFile.open(mended?.path ?? self.paths.database, readOnly: true)
-            }
-            guard let old else { return }
+            guard let old = try self.unlessDamaged({ try StoreFile.open(source, readOnly: true) }) else { return }
             try StoreFile.once(old) { old in
                 let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
-                ids = try self.unlessDamaged { try Int.fetchOne(old, sql: count) } ?? nil
-                kept = try self.copy(from: old, to: new)
+                salvage.ids = try self.unlessDamaged { try Int.fetchOne(old, sql: count) } ?? nil
+                try self.copy(from: old, to: new, &salvage)
             }
         }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        StoreFile.close(new)
-        try StoreFiles.rename(path, to: self.paths.replacement)
-        StoreFiles.syncFolder(self.paths.folder)
-        let aside = try self.finish()?.aside ?? self.paths.database
-        return (kept, ids.map { max(0, $0 - kept) }, aside)
+        return salvage
     }
 
     /// What can be read; nil for damage.
@@ -57,11 +78,14 @@ struct StoreReplacement {
         do { return try read() } catch let error where StoreErrors.isDamage(error) { return nil }
     }
 
-    /// Returns how many requests that are.
-    private func copy(from old: Database, to new: Database) throws -> Int {
-        var kept = 0
-        if let status = try self.unlessDamaged({ try StoreStatus.read(old) }) { try status.update(new) }
-        for row in try self.unlessDamaged({ try Row.fetchAll(old, sql: "SELECT * FROM ended") }) ?? [] {
+    private func copy(from old: Database, to new: Database, _ salvage: inout Salvage) throws {
+        if let status = try self.unlessDamaged({ try StoreStatus.read(old) }) {
+            try status.update(new)
+            salvage.hasStatus = true
+        }
+        let ends = try self.unlessDamaged { try Row.fetchAll(old, sql: "SELECT * FROM ended") }
+        salvage.ends = ends?.count
+        for row in ends ?? [] {
             let sql = "INSERT OR IGNORE INTO ended VALUES (\(databaseQuestionMarks(count: row.count)))"
             try new.execute(sql: sql, arguments: StatementArguments(Array(row.databaseValues)))
         }
@@ -76,7 +100,7 @@ struct StoreReplacement {
             let request = stored.readable(self.bodies)
             if !request.endpoint.isEmpty { stored.gate = Gate(request).text }
             try stored.insert(new, isNew: false)
-            if new.changesCount == 1 { kept += 1 }
+            if new.changesCount == 1 { salvage.requests += 1 }
             return true
         }
         // The heads of lanes may be among what is lost.
@@ -86,7 +110,6 @@ struct StoreReplacement {
                   (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
                 """
         )
-        return kept
     }
 
     /// Puts the new file in the place of the damaged one, and bodies that no request in it has beside that; returns how many

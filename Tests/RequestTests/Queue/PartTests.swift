@@ -21,14 +21,18 @@ struct QueuePartTests {
         #expect(files.add(path, .closedAfterWriting))
         #expect(!FileLock.isTaken(at: path))
         #expect(files.take(), "who tried meanwhile tries again")
-        #expect(first?.take() == true)
-        #expect(!second.take())
+        #expect(try first?.take() == true)
+        #expect(try !second.take())
         #expect(FileLock.isTaken(at: path))
         #expect(!files.take())
         first = nil
         #expect(files.take())
-        #expect(second.take())
+        #expect(try second.take())
         #expect(throws: QueueError.self) { try FileLock(folder["missing/queue-sender"]) }
+        // Another process would make the file anew, and take that.
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: QueueError.removed(path: path)) { try second.checkPlace() }
+        #expect(throws: QueueError.removed(path: path)) { try second.take() }
     }
 
     @Test func theLockIsSeenAmongOthersThatComeAndGo() throws {
@@ -36,7 +40,7 @@ struct QueuePartTests {
         let sender = try FileLock(folder["queue-sender"])
         let others = try (0..<300).map { try FileLock(folder["other-\($0)"]) }
         for other in others { try other.share(within: .seconds(10)) }
-        #expect(sender.take())
+        #expect(try sender.take())
         let isDone = Atomic(false)
         let hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -73,7 +77,7 @@ struct QueuePartTests {
             let lock = try FileLock(path)
             // The end of the one before.
             files.take()
-            while !lock.take() {
+            while try !lock.take() {
                 refusals += 1
                 let end = ContinuousClock.now + .seconds(30)
                 while !files.take() { try #require(.now < end) }

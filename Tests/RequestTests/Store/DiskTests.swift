@@ -93,7 +93,7 @@ import Testing
             try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 64 << 10)
             let lock = try FileLock(QueueFile.senderLock(of: bench.path))
             let only = UUID()
-            #expect(lock.take(saying: SenderReport(only: only).bytes))
+            #expect(try lock.take(saying: SenderReport(only: only).bytes))
             #expect(SenderReport(ofQueue: bench.path)?.only == only)
             lock.write([UInt8](repeating: UInt8(ascii: " "), count: 128 << 10))
             #expect(try self.size(QueueFile.senderLock(of: bench.path)) == 0)

@@ -78,8 +78,10 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
     }
 
-    @Test(arguments: ["x", "Dear diary,\n", String(repeating: "a line of text\n", count: 10_000)])
-    func somebodyElsesTextStaysAsItIs(_ text: String) throws {
+    /// Also where the lock of a queue is there that is gone.
+    @Test(arguments: ["x", "Dear diary,\n", String(repeating: "a line of text\n", count: 10_000)], [false, true])
+    func somebodyElsesTextStaysAsItIs(_ text: String, hasLock: Bool) throws {
+        if hasLock { try StoreFiles.create("\(self.bench.path)-lock") }
         try Data(text.utf8).write(to: URL(filePath: self.bench.path))
         #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
         #expect(try String(contentsOfFile: self.bench.path, encoding: .utf8) == text)
@@ -188,6 +190,25 @@ import Testing
         try other.inDatabase { try $0.execute(sql: "COMMIT") }
         #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
         #expect(try other.read { try String.fetchOne($0, sql: "SELECT line FROM diary") } == "dear diary")
+    }
+
+    /// Its journal takes back what another program changes now, in a queue that has no WAL; the kernel shows no lock of it.
+    @Test func aJournalThatAnotherProgramWritesStays() throws {
+        try self.makeQueue()
+        try self.bench.settle()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: self.bench.path, configuration: configuration)
+        try other.inDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE; UPDATE request SET attempts = 7")
+        }
+        for _ in 0..<2 {
+            #expect { try self.bench.open() } throws: { "\($0)".contains("kept the queue for too long") }
+            #expect(self.isThere("-journal"))
+        }
+        try other.inDatabase { try $0.execute(sql: "COMMIT") }
+        try other.close()
+        #expect(try self.bench.open().all().map(\.attempts) == [7])
     }
 
     /// Another process may have made its own under the names that are free again.

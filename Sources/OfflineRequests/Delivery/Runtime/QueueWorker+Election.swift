@@ -67,7 +67,7 @@ extension QueueWorker {
         self.electionAt = nil
         do throws(QueueError) {
             if self.lock == nil { self.lock = try self.openLock() }
-            guard self.lock?.take(saying: SenderReport(only: self.only).bytes) == true else {
+            guard try self.lock?.take(saying: SenderReport(only: self.only).bytes) == true else {
                 self.role = .waiting
                 return
             }

@@ -246,7 +246,10 @@ final class QueueWorker {
         if promoted < limit { self.machine.promotion = .due }
         self.dueAt =
             promoted < limit ? try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) } : now.monotonic
-        for ready in try self.heads(in: store, at: now) {
+        let heads = try self.heads(in: store, at: now)
+        // Without it another process may send them.
+        if !heads.isEmpty { try self.lock?.checkPlace() }
+        for ready in heads {
             let record = ready.record
             // It was read a moment ago.
             guard try store.markRunning(record.id) else {

@@ -68,9 +68,8 @@ struct BodyFiles: Sendable {
         guard let input = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             throw self.unreadable(path, errno)
         }
-        guard let status = input.status, status.isFile else {
-            throw .bodyUnreadable(path: path, reason: "it is no file")
-        }
+        guard let status = input.status else { throw self.unreadable(path, errno) }
+        guard status.isFile else { throw .bodyUnreadable(path: path, reason: "it is no file") }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
         var size = 0
         while true {
@@ -127,7 +126,7 @@ struct BodyFiles: Sendable {
         }
         FileTrust.giveToOwnerOfFolder(descriptor, path)
         var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
-        _ = flock(descriptor.number, LOCK_EX)
+        guard flock(descriptor.number, LOCK_EX) == 0 else { throw StoreFiles.error(errno, path) }
         // Until then it looked like one that was left, and another process may just have removed it.
         if !FileAccess.exists(path) { return try self.make(fill) }
         let file = FileHandle(fileDescriptor: descriptor.number)

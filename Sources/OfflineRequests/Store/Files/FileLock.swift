@@ -64,12 +64,15 @@ final class FileLock: Sendable {
             usleep(5_000)
         }
         // What others put under the names later is theirs.
-        do throws(QueueError) {
-            guard let identity, try StoreFiles.identity(self.path) == identity else { throw .removed(path: self.path) }
-        } catch {
+        do throws(QueueError) { try self.checkPlace() } catch {
             self.release()
             throw error
         }
+    }
+
+    /// Makes sure that the file is still the one under its name, which others lock.
+    func checkPlace() throws(QueueError) {
+        guard let identity, try StoreFiles.identity(self.path) == identity else { throw .removed(path: self.path) }
     }
 
     /// Tells the other processes to look into the queue.
@@ -81,8 +84,13 @@ final class FileLock: Sendable {
     // MARK: The process that sends
 
     /// Has it alone, unless another process has it, and leaves word in the file; returns whether it has.
-    func take(saying bytes: [UInt8] = []) -> Bool {
-        guard flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
+    func take(saying bytes: [UInt8] = []) throws(QueueError) -> Bool {
+        guard flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else {
+            // Of anything else no end would be heard.
+            if errno == EWOULDBLOCK { return false }
+            throw StoreFiles.error(errno, self.path)
+        }
+        try self.checkPlace()
         // What the last one said is true no more.
         self.write(bytes)
         return true

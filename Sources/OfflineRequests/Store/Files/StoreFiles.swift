@@ -129,10 +129,20 @@ enum StoreFiles {
     /// Whether a file begins with zeroes, as a new one may after a loss of power; see ``isMarked(_:)``.
     static func isBlank(_ path: String) -> Bool { self.header(path).allSatisfy { $0 == 0 } }
 
+    /// Whether a file begins as every database does, also where its end is missing; see ``isMarked(_:)``.
+    static func beginsAsDatabase(_ path: String) -> Bool {
+        let beginning = self.beginning(path, 16)
+        return !beginning.isEmpty && "SQLite format 3\0".utf8.starts(with: beginning)
+    }
+
     private static func header(_ path: String) -> [UInt8] {
-        let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-        let header = [UInt8](file?.read(limit: 72) ?? [])
+        let header = self.beginning(path, 72)
         return header.count == 72 ? header : [UInt8](repeating: 0xff, count: 72)
+    }
+
+    private static func beginning(_ path: String, _ length: Int) -> [UInt8] {
+        let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+        return [UInt8](file?.read(limit: length) ?? [])
     }
 
     /// Makes durable what is in a file; returns whether it is.

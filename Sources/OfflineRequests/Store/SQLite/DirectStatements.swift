@@ -52,6 +52,10 @@ extension Database {
         }
     }
 
+    /// Whether SQLite opened the file to read only, or its header says that no program of this version may write it, once that
+    /// was read.
+    var isReadOnly: Bool { unsafe sqlite3_db_readonly(self.sqliteConnection, "main") == 1 }
+
     /// Changes with every transaction that this connection ends, or finds that another one has ended.
     var dataVersion: UInt32 {
         var version: UInt32 = 0
