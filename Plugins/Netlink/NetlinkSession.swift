@@ -315,7 +315,7 @@ final class NetlinkSession {
         }
         self.findDiversions(of: &interfaces, among: egress, in: table)
         let gateways = self.referenceRoutes.gateways(and: interfaces)
-        let outerHops = outer.isEmpty ? [] : self.bridgedHops(of: outer).filter { !gateways.contains($0) }
+        let outerHops = outer.isEmpty ? [] : self.decidingHops(of: outer).filter { !gateways.contains($0) }
         if self.watch(gateways + outerHops) { return nil }
         let places = self.places(of: gateways + outerHops, in: table)
         for position in interfaces.indices where !places.isEmpty {

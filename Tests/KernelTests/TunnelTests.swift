@@ -373,6 +373,48 @@ struct TunnelTests {
         try watched.expect("unsatisfied", "noRoute")
     }
 
+    /// Only the remote of the device itself is bound to its uplink.
+    @Test func anEntryOfTheForwardingDatabaseIsNotBoundToTheUplink() throws {
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 dev wan0")
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("route add default via 10.9.0.9 dev tun0 table 52")
+        try self.lab.ip("rule add lookup 52 priority 50")
+        // The rule leads the tunnel's own packets into it.
+        let watched = try Watched(self.lab)
+        try watched.expect("unsatisfied", "noRoute")
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9 via wan0")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+    }
+
+    /// A source address frees IPv6 from the interface.
+    @Test func theSourceOfIPv6Decides() throws {
+        try self.lab.addUplink("wan1")
+        for number in 0...1 { try self.lab.ip("address add 2001:db8:\(number)::2/64 dev wan\(number) nodad") }
+        try self.lab.ip("route add 2001:db8:9::/48 via 2001:db8:0::1 dev wan0")
+        let watched = try self.vxlan("remote 2001:db8:9::9 dev wan1 local 2001:db8::2")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+    }
+
+    /// The kernel passes over an IPv6 route whose gateway does not answer, and sends no event about routes.
+    @Test func theGatewayOfTheFarEndFails() throws {
+        try self.lab.ip("address add 2001:db8::2/64 dev wan0 nodad")
+        try self.lab.ip("route add 2001:db8:9::9 via 2001:db8::1 dev wan0")
+        try self.lab.ip("neighbour add 2001:db8::1 lladdr 02:00:00:00:00:01 dev wan0 nud reachable")
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 remote 2001:db8:9::9")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("address add fd09::2/64 dev tun0 nodad")
+        try self.lab.ip("route replace default via 10.9.0.9 dev tun0 onlink")
+        try self.lab.ip("route add default via fd09::9 dev tun0")
+        let watched = try Watched(self.lab)
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        try watched.expect("unsatisfied", "noRoute") {
+            try self.lab.ip("neighbour replace 2001:db8::1 dev wan0 nud failed")
+        }
+        try self.lab.ip("neighbour replace 2001:db8::1 lladdr 02:00:00:00:00:01 dev wan0 nud reachable")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+    }
+
     @Test func rulesAboutWhatTheKernelSendsItself() throws {
         try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"], gateway: "198.51.100.1", metric: 600)
         let watched = try self.vxlan("remote 203.0.113.9")

@@ -29,11 +29,13 @@ extension NetlinkSession {
     /// More hops of tunnels' packets are not asked about: each costs the kernel comparisons at every event.
     private static let outerLimit = 4
 
-    /// What the packets of tunnels are handed to behind bridges.
-    func bridgedHops(of outer: [UInt32: TunnelEvidence]) -> [Neighbour] {
+    /// What the packets of tunnels are handed to, where that decides: behind bridges; and gateways of IPv6, which the kernel passes
+    /// over when they do not answer.
+    func decidingHops(of outer: [UInt32: TunnelEvidence]) -> [Neighbour] {
         var hops: [Neighbour] = []
         for route in outer.sorted(by: { $0.key < $1.key }).flatMap(\.value.routes) {
-            for hop in route.answer.nextHops where self.table.bridge(below: hop.interfaceIndex) != nil {
+            for hop in route.answer.nextHops
+            where hop.gateway?.family == .ipv6 || self.table.bridge(below: hop.interfaceIndex) != nil {
                 guard let next = route.neighbour(of: hop), !hops.contains(next) else { continue }
                 hops.append(next)
             }

@@ -32,5 +32,5 @@ extension RouteLookup {
 
 extension InternetAddress {
     /// Whether the address stands for a group of hosts: 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
-    fileprivate var isMulticast: Bool { self.family == .ipv4 ? self.bits >> 28 == 0xE : self.bits >> 120 == 0xFF }
+    var isMulticast: Bool { self.family == .ipv4 ? self.bits >> 28 == 0xE : self.bits >> 120 == 0xFF }
 }

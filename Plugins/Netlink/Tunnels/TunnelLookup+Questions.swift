@@ -77,18 +77,24 @@ extension TunnelLookup {
             return members.flatMap { self.endpoints(of: $0, nil, look) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
-        var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []
+        var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0, linkIndex: tunnel.linkIndex)] } ?? []
         if remotes.isEmpty, entry?.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
         if remotes.isEmpty, ["ipip", "gre"].contains(entry?.interface.kind) {
             // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
-            remotes = look.entrances(of: index).compactMap(\.gateway).map { ForwardingEntry(remote: $0) }
+            remotes = look.entrances(of: index).compactMap(\.gateway).map {
+                ForwardingEntry(remote: $0, linkIndex: tunnel.linkIndex)
+            }
         }
         return remotes.map { remote in
             var flow = Flow(to: remote.remote)
             flow.mark = rule?.tunnelMark ?? tunnel.mark
-            flow.interface = remote.linkIndex ?? tunnel.linkIndex
+            // Entries of a VXLAN are not bound to the interface that its own remote is bound to (`vxlan_xmit_one`).
+            flow.interface = remote.linkIndex
             flow.interfaceIsVRF = flow.interface.flatMap { look.table.entries[$0]?.interface.kind } == "vrf"
             flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
+            // With a source address IPv6 at most prefers the interface (`ip6_route_output_flags`).
+            let isForLink = remote.remote.isMulticast || remote.remote.isLinkLocal
+            if flow.source?.family == .ipv6, !flow.interfaceIsVRF, !isForLink { flow.interface = nil }
             flow.transport = tunnel.port.map { .udp(to: $0) }
             return flow
         }
@@ -112,7 +118,9 @@ extension TunnelLookup {
 
     private func marked(_ index: UInt32, _ look: Look) -> [Flow] {
         func ownMark() -> UInt32? {
-            guard let entrance = look.entrances(of: index).first(where: { $0.table != nil }), let table = entrance.table
+            // The kernel's own tunnels have none but what they say.
+            guard look.table.entries[index]?.tunnel == nil,
+                let entrance = look.entrances(of: index).first(where: { $0.table != nil }), let table = entrance.table
             else { return nil }
             return RoutingRule.ownMark(ofTunnelIn: table, entrance.destination.family, among: self.lookup.rules ?? [])
         }
@@ -171,6 +179,12 @@ extension TunnelLookup {
             var destination: InternetAddress
             var gateway: InternetAddress?
             var table: UInt32?
+        }
+
+        /// Whether a route leads into an interface, as far as that is known, and not only policy rules.
+        func isEnteredByRoute(_ index: UInt32) -> Bool {
+            let entrances = self.entrances(of: index)
+            return entrances.isEmpty || entrances.contains { $0.table == Route.mainTable }
         }
 
         /// The packets that are sent into an interface; empty where that is not known.

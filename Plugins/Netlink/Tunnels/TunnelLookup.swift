@@ -105,7 +105,7 @@ final class TunnelLookup {
         if alive.isEmpty, basis != .endpoint {
             self.watched.isEveryRoute = true
             evidence.gatewayedInterfaces = self.gatewayedInterfaces(&look)
-        } else if basis == .defaultRoute, look.entrances(of: index).allSatisfy({ $0.table == Route.mainTable }) {
+        } else if basis == .defaultRoute, look.isEnteredByRoute(index) {
             // A policy rule that leads into the tunnel may leave out the packets of its program; a route cannot.
             self.watched.isHostRoute = true
             evidence.hostInterfaces = self.hostInterfaces(beside: evidence.routes.flatMap(\.interfaces), &look)
