@@ -12,7 +12,7 @@ import Testing
             #"{"schema":1,"status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"statedBy":null,"#
             + #""stale":false,"interfaces":[{"name":"eth0","index":2,"type":"wired","kind":null,"reason":{"code":"routed","#
             + #""message":"eth0 carries the path"},"operationalState":"up","addresses":["192.0.2.7/24"],"#
-            + #""gateways":["192.0.2.1"],"metric":100,"table":254,"underlying":null,"labels":[]}],"carriedBy":null,"#
+            + #""gateways":["192.0.2.1"],"metric":100,"table":254,"underlying":null,"families":["ipv4"],"labels":[]}],"carriedBy":null,"#
             + #""gateways":[{"address":"192.0.2.1","interface":2,"answers":null}],"dnsServers":["192.0.2.53"],"#
             + #""nameServers":[{"address":"192.0.2.53","reachable":null}],"supportsIPv4":true,"#
             + #""supportsIPv6":false,"supportsDNS":true,"isExpensive":false,"isConstrained":false,"#

@@ -99,6 +99,9 @@ extension JSONText {
             sink.member("metric", interface.metric)
             sink.member("table", interface.table)
             sink.member("underlying", interface.underlyingIndex)
+            var families = interface.supportsIPv4 ? ["ipv4"] : []
+            if interface.supportsIPv6 { families.append("ipv6") }
+            sink.member("families", families) { $0.string($1) }
             sink.member("labels", interface.labels ?? []) { $0.label($1) }
         }
     }
