@@ -29,8 +29,9 @@ extension NetlinkSession {
     /// More hops of tunnels' packets are not asked about: each costs the kernel comparisons at every event.
     private static let outerLimit = 4
 
-    /// What the packets of tunnels are handed to, where that decides: behind bridges; and gateways of IPv6, which the kernel passes
-    /// over when they do not answer.
+    /// What the packets of tunnels are handed to, where that decides.
+    ///
+    /// Behind bridges, and gateways of IPv6: the kernel passes over a route whose gateway does not answer (`rt6_score_route`).
     func decidingHops(of outer: [UInt32: TunnelEvidence]) -> [Neighbour] {
         var hops: [Neighbour] = []
         for route in outer.sorted(by: { $0.key < $1.key }).flatMap(\.value.routes) {

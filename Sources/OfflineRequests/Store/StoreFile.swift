@@ -273,7 +273,8 @@ struct StorePaths: Hashable, Sendable {
 
     /// Whether a damaged file of so many bytes may be a queue.
     ///
-    /// That of another program looks as damaged as one whose beginning was overwritten, but gets no lock. A copy of a queue has none either, and a lock may be that of a queue that is gone.
+    /// That of another program looks as damaged as one whose beginning was overwritten, but gets no lock. A copy of a queue has
+    /// none either, and a lock may be that of a queue that is gone.
     func mayBeQueue(_ size: Int) throws(QueueError) -> Bool {
         let isOfForm = size % StoreSchema.pageSize == 0 || StoreFiles.beginsAsDatabase(self.database)
         if isOfForm, try StoreFiles.isThere(self.lock) { return true }

@@ -52,8 +52,7 @@ extension Database {
         }
     }
 
-    /// Whether SQLite opened the file to read only, or its header says that no program of this version may write it, once that
-    /// was read.
+    /// Whether SQLite opened the file to read only, or the header, once it was read, says that this version may not write it.
     var isReadOnly: Bool { unsafe sqlite3_db_readonly(self.sqliteConnection, "main") == 1 }
 
     /// Changes with every transaction that this connection ends, or finds that another one has ended.
