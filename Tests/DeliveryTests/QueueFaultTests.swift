@@ -29,17 +29,18 @@ struct QueueFaultTests {
 
     init() throws { self.tool = try QueueTool() }
 
-    /// Runs a command of which calls fail that are about one of the queue's files.
+    /// Runs a command of which calls fail, those about one of the queue's files or all.
     private func run(
-        _ words: String...,
+        _ words: [String],
         failing call: String,
-        on suffix: String,
+        on suffix: String? = nil,
         with error: String,
-        when: String
+        when number: Int
     ) throws -> QueueTool.Result {
-        let options = ["-f", "-o", "/dev/null", "-e", "trace=\(call)", "-P", self.tool.file + suffix]
-        let fault = "--inject=\(call):error=\(error):when=\(when)"
-        return try self.tool.run(words, under: ["strace"] + options + [fault])
+        let options = ["-f", "-o", "/dev/null", "-e", "trace=\(call)"]
+        let files = suffix.map { ["-P", self.tool.file + $0] } ?? []
+        let fault = "--inject=\(call):error=\(error):when=\(number)"
+        return try self.tool.run(words, under: ["strace"] + options + files + [fault])
     }
 
     /// The names of what was set aside.
@@ -88,7 +89,7 @@ struct QueueFaultTests {
             self.tool.file = "\(folder)/q"
             let first =
                 try number == 0
-                ? nil : self.run("queue", "repair", failing: call, on: suffix, with: "EIO", when: "\(number)")
+                ? nil : self.run(["queue", "repair"], failing: call, on: suffix, with: "EIO", when: number)
             let second = try self.tool.run("queue", "repair")
             let kept = try self.tool.run("queue", "list", "--json").documents.count
             #expect(kept == 12, "\(call) \(number): \(first?.errors ?? "") \(second.errors)")
@@ -102,17 +103,7 @@ struct QueueFaultTests {
         let server = try self.tool.serve()
         for number in 0..<3 { try self.tool.send("-d", "\(number)", path: "/ok?id=\(number)") }
         let words = ["queue", "run", "--until-empty", "--timeout", "40s"]
-        let run = try self.run(
-            words[0],
-            words[1],
-            words[2],
-            words[3],
-            words[4],
-            failing: "openat",
-            on: suffix,
-            with: error,
-            when: "2"
-        )
+        let run = try self.run(words, failing: "openat", on: suffix, with: error, when: 2)
         #expect(!run.errors.contains("damaged"), "\(run.errors)")
         #expect(try self.setAside.isEmpty)
         // Opened once more, or by this command or the next.
@@ -124,17 +115,8 @@ struct QueueFaultTests {
     @Test func aLockThatTheSystemRefusesIsTriedAgain() throws {
         let server = try self.tool.serve()
         try self.tool.send("-d", "x")
-        let run = try self.run(
-            "queue",
-            "run",
-            "--until-empty",
-            "--timeout",
-            "100s",
-            failing: "flock",
-            on: "-sender",
-            with: "ENOLCK",
-            when: "1"
-        )
+        let words = ["queue", "run", "--until-empty", "--timeout", "100s"]
+        let run = try self.run(words, failing: "flock", on: "-sender", with: "ENOLCK", when: 1)
         #expect(run.status == 0, "\(run.errors)")
         #expect(try server.bodies(1) == ["x"])
     }
@@ -145,8 +127,8 @@ struct QueueFaultTests {
         try Data(repeating: 65, count: 300_000).write(to: URL(filePath: body))
         try self.tool.send("-d", "x")
         // To open the queue and to leave it; that of the body; and to put the request there.
-        let trace = ["strace", "-f", "-o", "/dev/null", "-e", "trace=flock", "--inject=flock:error=ENOLCK:when=3"]
-        let refused = try self.tool.run(["send", "-d", "@\(body)", QueueTool.origin], under: trace)
+        let words = ["send", "-d", "@\(body)", QueueTool.origin]
+        let refused = try self.run(words, failing: "flock", with: "ENOLCK", when: 3)
         #expect(refused.status == 70, "\(refused.errors)")
         #expect(try self.tool.run("queue", "list", "--json").documents.count == 1)
     }

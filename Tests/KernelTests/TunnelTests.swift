@@ -387,6 +387,26 @@ struct TunnelTests {
         try watched.monitor.next { self.carrier($0) == "wan0" }
     }
 
+    /// Marks in rules are for the packets of programs: what the kernel sends itself has none.
+    @Test func aRuleAboutMarksLeavesOutNoPacketsOfTheKernel() throws {
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("route add default via 10.9.0.9 dev tun0 table 52")
+        try self.lab.ip("rule add not fwmark 51820 lookup 52 priority 50")
+        let line = try Watched(self.lab).expect("satisfied", "routed")
+        #expect(line["carriedBy"] == .null)
+        #expect(line["reason"]?["message"]?.string?.contains("it is unknown whether") == true)
+    }
+
+    /// A policy rule for some packets takes nothing from the doubt about a tunnel that routes lead into, too.
+    @Test func aRuleBesideRoutesLeavesTheDoubt() throws {
+        let watched = try self.vxlan("")
+        try self.lab.ip("route add default dev tun0 table 52")
+        try self.lab.ip("rule add to 8.0.0.0/7 lookup 52 priority 50")
+        let line = try watched.expect("satisfied", "routed")
+        #expect(line["reason"]?["message"]?.string?.contains("it is unknown whether") == true)
+    }
+
     /// A source address frees IPv6 from the interface.
     @Test func theSourceOfIPv6Decides() throws {
         try self.lab.addUplink("wan1")

@@ -181,10 +181,14 @@ extension TunnelLookup {
             var table: UInt32?
         }
 
-        /// Whether a route leads into an interface, as far as that is known, and not only policy rules.
-        func isEnteredByRoute(_ index: UInt32) -> Bool {
+        /// Whether a tunnel whose far end is unknown takes its own packets too, unless a route to a single host is for them.
+        ///
+        /// A policy rule that leads into it may leave out the packets of its program; a route cannot, and what the kernel
+        /// sends itself has no mark that a rule could go by.
+        func takesItsOwnPackets(_ index: UInt32) -> Bool {
             let entrances = self.entrances(of: index)
-            return entrances.isEmpty || entrances.contains { $0.table == Route.mainTable }
+            return self.table.entries[index]?.tunnel != nil || entrances.isEmpty
+                || entrances.contains { $0.table == Route.mainTable }
         }
 
         /// The packets that are sent into an interface; empty where that is not known.

@@ -105,8 +105,7 @@ final class TunnelLookup {
         if alive.isEmpty, basis != .endpoint {
             self.watched.isEveryRoute = true
             evidence.gatewayedInterfaces = self.gatewayedInterfaces(&look)
-        } else if basis == .defaultRoute, look.isEnteredByRoute(index) {
-            // A policy rule that leads into the tunnel may leave out the packets of its program; a route cannot.
+        } else if basis == .defaultRoute, look.takesItsOwnPackets(index) {
             self.watched.isHostRoute = true
             evidence.hostInterfaces = self.hostInterfaces(beside: evidence.routes.flatMap(\.interfaces), &look)
         }
