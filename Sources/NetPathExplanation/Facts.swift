@@ -165,7 +165,7 @@ extension ProbeOutcome {
         let result =
             switch self.result {
             case .connected: "connected"
-            case .refused: "answered, and refused the connection"
+            case .refused: "refused the connection"
             case .unreachable(let errno): "not reachable (\(message(errno)))"
             case .timedOut: "no answer in time"
             case .notResolved: "its name cannot be looked up"

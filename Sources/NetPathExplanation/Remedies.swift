@@ -17,7 +17,7 @@ extension AssessedEvidence {
     func remedies(for verdict: Verdict) -> [String] {
         if verdict.status == .satisfied {
             return self.lostHops.flatMap(self.remedies) + self.remedies(forSilentAmong: verdict.gateways)
-                + self.remediesForDoubtfulTunnels + self.remediesForDiversions
+                + self.remediesForDoubtfulTunnels + self.remediesForDiversions + self.remediesForNameServers(verdict)
         }
         if verdict.reason.code == .gatewaySilent { return self.remedies(forSilentAmong: verdict.gateways) }
         if verdict.reason.code == .probeFailed { return [RemedyTexts.text(.probeFailed)].compactMap(\.self) }
@@ -117,6 +117,12 @@ extension AssessedEvidence {
             }
         }
         return advice
+    }
+
+    private func remediesForNameServers(_ verdict: Verdict) -> [String] {
+        guard let servers = self.dnsServers, !servers.contains(where: { $0.isReachable != false }) else { return [] }
+        let name = verdict.interfaces.first?.name ?? "INTERFACE"
+        return [RemedyTexts.text(.routed, .nameServers, about: name)].compactMap(\.self)
     }
 
     private func remedies(for lost: LostHops) -> [String] {

@@ -14,7 +14,7 @@ enum RemedyTexts {
         case wired, virtualEthernet, group, tunnelDevice, tunnel, bridge, routingDomain
         // What is wrong with it.
         case lowerInterface, peer, wrongKey, session, unwatchedMember, fewerLinks, addressInUse, addressCheck, source,
-            wayOfTunnel, loseNextHops, doubtfulTunnel
+            wayOfTunnel, loseNextHops, doubtfulTunnel, nameServers
         // What the administrator may have intended.
         case alternative, killSwitch, discarding, policy
         // What is known of the portal.
@@ -34,6 +34,10 @@ enum RemedyTexts {
             .doubtfulTunnel: """
             Say where the packets of {name} itself go, so that the kernel can be asked: put `tunnelEndpoint: [ADDRESS]` \
             into a rule about {name} in the configuration
+            """,
+            .nameServers: """
+            Programs that look names up need a name server that can be reached: `resolvectl dns {word} ADDRESS`, or a \
+            line `nameserver ADDRESS` in /etc/resolv.conf
             """,
         ],
         .authenticating: [

@@ -18,7 +18,7 @@ package struct Endpoint: Hashable, Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    private static let userinfo = "has a name or a password; they belong into the header Authorization"
+    private static let userinfo = "has a name or a password; they belong in the header Authorization"
 
     /// Finds the parts, which are not looked into.
     package init(_ text: String) throws(Fault) {

@@ -83,7 +83,7 @@ extension ComparePluginCommand {
         let entry = try self.entry
         _ = try makeMonitor(entry)
         let scenarios = ScenarioTable.rows.filter { self.only.isEmpty || $0.title.contains(self.only) }
-        guard !scenarios.isEmpty else { throw ToolFailure(.usage, "no situation is called '\(self.only)'") }
+        guard !scenarios.isEmpty else { throw ToolFailure(.usage, "no title of a scenario contains '\(self.only)'") }
         let comparison = try BackendComparison(
             self.command[0],
             program: ToolContext.current.netpath,

@@ -86,10 +86,12 @@ extension HeaderFields {
     }
 
     private static func lines(of path: String) throws(QueueError) -> [String] {
-        let file = FileHandle(forReadingAtPath: path)
+        guard let content = try? FileHandle(forReadingAtPath: path)?.read(upToCount: 1 << 20) else {
+            throw .invalidRequest(field: "header", reason: "cannot be read from the file \(path.safe)")
+        }
         // Longer heads are refused by servers.
-        guard let content = try? file?.read(upToCount: 1 << 20), content.count < 1 << 20 else {
-            throw .invalidRequest(field: "header", reason: "cannot be read from \(path.safe), or is longer than 1 MiB")
+        guard content.count < 1 << 20 else {
+            throw .invalidRequest(field: "header", reason: "is longer than 1 MiB in the file \(path.safe)")
         }
         guard let text = String(validating: content, as: UTF8.self) else {
             throw .invalidRequest(field: "header", reason: "is not UTF-8 in \(path.safe)")

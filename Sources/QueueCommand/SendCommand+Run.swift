@@ -93,8 +93,8 @@ extension SendCommand: RunnableCommand {
         let rest = DurationText.format(.seconds(max(1, Int(date.timeIntervalSinceNow.rounded(.up)))))
         let left = record.request.maxRetries - record.request.retryCount + 1
         let times = left == 1 ? "for the last time" : "at most \(left) times"
-        let condition = record.request.retryCount < ended ? " once the host is reached" : ""
-        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times)\(condition) (--max-retries)")
+        let exception = record.request.retryCount < ended ? ", and more often while no server answers" : ""
+        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times)\(exception) (--max-retries)")
     }
 
     private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) -> ToolStatus {

@@ -62,8 +62,11 @@ extension ServeCommand {
                 let bound = try server.listen(on: address)
                 ToolContext.current.say("\(source), listening on \(bound.link)")
             } catch let error as SystemError where error.isAddressInUse {
-                let advice = "--listen, or 'serve.listen' in the configuration, names another"
-                throw ToolFailure(.failure, "\(error.description): \(advice)")
+                throw ToolFailure(
+                    .failure,
+                    "\(error.description), perhaps by another 'netpath serve'; name another address with --listen, or as "
+                        + "'serve.listen' in the configuration"
+                )
             }
         }
         try session.run(onReload: { self.reload(server, settings) }, { server.publish($0) })

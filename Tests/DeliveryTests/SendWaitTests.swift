@@ -69,7 +69,7 @@ struct SendWaitTests {
         let words = ["send", "--wait", "--timeout", "10s", "-d", "x", "http://198.51.100.7:9/"]
         let refused = try self.tool.run(words)
         #expect(refused.status == 3)
-        let said = /; tries again in .* once the host is reached \(--max-retries\)/
+        let said = /; tries again in .* and more often while no server answers \(--max-retries\)/
         #expect(refused.errors.contains(said), "\(refused.errors)")
     }
 

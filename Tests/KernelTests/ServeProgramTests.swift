@@ -78,6 +78,23 @@ struct ServeProgramTests {
         #expect(try server.stop() == 0)
     }
 
+    /// What the service says at its end comes while the server ends, too.
+    @Test func nothingIsSaidWhereItEndsWithTheService() throws {
+        let place = try ServiceLab()
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        for _ in 0..<5 {
+            let service = try place.start()
+            let words = ["serve", "--listen", "\(place.lab.directory)/http.sock"]
+            let server = try place.lab.start(program, words, environment: place.environment)
+            try self.message("attached to the service, listening on", in: server)
+            server.sendSignal(.terminate)
+            service.sendSignal(.terminate)
+            #expect(try server.waitForEnd() == 0)
+            _ = try service.waitForEnd()
+            #expect(!server.standardError.contains("ERROR"), "\(server.standardError)")
+        }
+    }
+
     @Test func aTokenForEverybodyIsRefused() throws {
         try self.write("0123456789abcdef", mode: "644")
         let program = try MonitorProcess.builtProduct("netpath-serve")

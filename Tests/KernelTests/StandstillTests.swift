@@ -157,7 +157,7 @@ struct StandstillTests {
         try place.message("satisfied", in: service)
         try place.lab.removeDefaultRoute()
         try place.message("unsatisfied", in: service)
-        try place.history("it was lost once")
+        try place.history("there was none once")
         #expect(try !place.ask("history").contains("slept"))
         let status = try place.ask("status --service --json")
         #expect(status.contains(#""reason":{"code":"noRoute""#), "\(status)")

@@ -101,6 +101,16 @@ struct WaitTests {
         #expect(try both.waitForEnd() == 0)
     }
 
+    /// The evidence that a document holds is what its path comes of.
+    @Test func theDocumentOfWhatComesLateIsOfOneMoment() throws {
+        let wait = try self.start("--json")
+        _ = try self.addUplink()
+        let path = try wait.next { $0["met"] != nil }["path"]
+        #expect(path?["status"] == "satisfied")
+        #expect(path?["backends"]?.elements.first?["status"] == "satisfied", "\(String(describing: path))")
+        #expect(try wait.waitForEnd() == 0)
+    }
+
     @Test func theEndOfAPath() throws {
         let wan = try self.addUplink()
         let waits = [

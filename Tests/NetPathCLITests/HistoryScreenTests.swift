@@ -97,7 +97,7 @@ import Testing
         let entries = HistoryEntry.entries(of: periods)
         #expect(entries.count == 2 && entries[1].steps?.contains("unsatisfied (noRoute)") == true)
         let text = self.shown(periods).screen(TextStyle(isColored: false, width: nil))
-        #expect(text.contains("it was lost once, for 3 ms"))
+        #expect(text.contains("there was none once, for 3 ms"))
         #expect(!text.hasPrefix("100"))
     }
 

@@ -93,7 +93,7 @@ import Testing
         // Probes decide nothing here, and are told all the same.
         #expect(answer.explained.backend == "b0")
         let evidence = answer.explained.explanation?.evidence
-        #expect(evidence?.last == "Probe of a:1: answered, and refused the connection (b1)")
+        #expect(evidence?.last == "Probe of a:1: refused the connection (b1)")
     }
 
     @Test func aRoundThatDoesNotEndIsSaid() throws {

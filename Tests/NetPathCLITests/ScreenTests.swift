@@ -69,7 +69,7 @@ import Testing
         (ProbeOutcome(target: "a:1", result: .connected, roundTrip: .microseconds(3_999)), "a:1: connected after 3 ms"),
         (
             ProbeOutcome(target: "a:1", result: .refused, roundTrip: .microseconds(380)),
-            "a:1: answered (connection refused) after 380 µs"
+            "a:1: refused the connection after 380 µs"
         ),
         (ProbeOutcome(target: "a:1", result: .unreachable(errno: 113)), "a:1: unreachable (No route to host)"),
         (ProbeOutcome(target: "a:1", result: .timedOut), "a:1: timed out"),

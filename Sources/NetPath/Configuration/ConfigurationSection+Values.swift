@@ -177,7 +177,8 @@ extension ConfigurationSection {
         note(key, .boolean)
         guard let node = value(key) else { return nil }
         if case .scalar(let text, isQuoted: false) = node.content, let truth = Bool(text) { return truth }
-        record("must be true or false, without quotes", path: path(of: key), node: node)
+        let isQuoted = if case .scalar(_, isQuoted: true) = node.content { true } else { false }
+        record("must be true or false\(isQuoted ? ", without quotes" : "")", path: path(of: key), node: node)
         return nil
     }
 

@@ -92,11 +92,12 @@ extension PathCoordinator {
             return claims
         }
         guard hasPaths || hasSnapshots || hasRoutes else { return }
-        if hasPaths {
-            while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
-        }
+        // First what a path comes of, so that who hears of the path knows it.
         if hasSnapshots {
             while let call = self.state.withLock({ $0.snapshotDelivery.next() }) { call.handler(call.value) }
+        }
+        if hasPaths {
+            while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
         }
         if hasRoutes {
             while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(call.value) }

@@ -76,11 +76,11 @@ struct ReplayCommand: ToolCommand {
             }
             return true
         }
+        guard player.hasBegun else { throw ToolFailure(.failure, RecordingError.empty(self.path.safe).description) }
         if damaged > 0 {
             let lines = damaged == 1 ? "1 line" : "\(damaged) lines"
             context.say("\(lines) cannot be read; what follows them up to the next checkpoint is left out")
         }
-        guard player.hasBegun else { throw ToolFailure(.failure, RecordingError.empty(self.path.safe).description) }
         guard isWanted, player.differences > 0 else { return .satisfied }
         context.say("\(player.differences) paths are not those that were recorded")
         return .unsatisfied

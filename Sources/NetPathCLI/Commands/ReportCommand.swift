@@ -65,6 +65,7 @@ struct ReportCommand: ToolCommand {
                 report.text(head: "made at \(now.rfc3339) by netpath \(netPathVersion); \(masked)"),
                 to: file
             )
+            if !self.options.json { context.say("wrote \(file.safe)") }
         }
         if self.options.json { try context.write(report.document(file: file, isWritten: isWanted).line + "\n") }
         return isWanted ? .satisfied : .unsatisfied

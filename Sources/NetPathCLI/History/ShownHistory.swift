@@ -63,9 +63,9 @@ struct ShownHistory: Sendable {
         let unknown = availability.unknown > .zero ? "; \(availability.unknown.spoken) were not recorded" : ""
         switch down.count {
         case 0: return "there was a path all the time \(span)\(unknown)"
-        case 1: return "of the time \(span) there was a path; it was lost once, for \(down.total.spoken)\(unknown)"
+        case 1: return "of the time \(span) there was a path; there was none once, for \(down.total.spoken)\(unknown)"
         default:
-            return "of the time \(span) there was a path; it was lost \(down.count) times, for \(down.total.spoken) "
+            return "of the time \(span) there was a path; there was none \(down.count) times, for \(down.total.spoken) "
                 + "in all, the longest \(down.longest.spoken)\(unknown)"
         }
     }

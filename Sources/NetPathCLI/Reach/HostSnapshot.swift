@@ -43,7 +43,7 @@ struct HostSnapshot: Hashable, Sendable {
             // The exit status tells of the connection, and so does the headline.
             let isMade = connection.result == .connected
             screen.title(isMade ? "CONNECTED" : "NOT CONNECTED", isMade ? .good : .bad, self.sentence)
-            screen.row("TCP connection", [connection.sentence])
+            screen.row("TCP port \(self.target.port ?? 0)", [connection.sentence])
         } else {
             screen.title(self.status.name.uppercased(), self.status.emphasis, self.sentence)
             if let port = self.target.port, self.status.isReachable {

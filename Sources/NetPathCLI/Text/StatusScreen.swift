@@ -130,7 +130,7 @@ extension ProbeOutcome {
         let result =
             switch self.result {
             case .connected: "connected"
-            case .refused: "answered (connection refused)"
+            case .refused: "refused the connection"
             case .unreachable(let errno): "unreachable (\(SystemReason.text(errno)))"
             case .timedOut: "timed out"
             case .notResolved: "name not resolved"

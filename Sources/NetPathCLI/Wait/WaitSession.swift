@@ -44,8 +44,8 @@ final class WaitSession: Sendable {
 
     /// Takes what the backends of a coordinator say.
     func follow(_ coordinator: PathCoordinator) {
-        coordinator.subscribe { [weak self] path in self?.take { $0.see(path) } }
         coordinator.subscribeSnapshots { [weak self] snapshots in self?.take { $0.snapshots = snapshots } }
+        coordinator.subscribe { [weak self] path in self?.take { $0.see(path) } }
     }
 
     /// Takes the paths of a service from now on, where one answers.

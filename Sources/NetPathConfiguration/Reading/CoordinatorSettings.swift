@@ -42,8 +42,9 @@ extension Damping {
             let culprit = section.contains("maxWait") ? "maxWait" : damping.gain == longest ? "gain" : "loss"
             section.reject(
                 culprit,
-                "makes maxWait (\(DurationText.format(damping.maxWait))) shorter than gain or loss, "
-                    + "which would then never hold; make maxWait \(DurationText.format(longest)) or more"
+                culprit == "maxWait"
+                    ? "must be \(DurationText.format(longest)) or more, as long as gain and loss"
+                    : "must not be longer than maxWait, which is \(DurationText.format(damping.maxWait)) unless it is set"
             )
         }
         return damping

@@ -72,7 +72,7 @@ extension InterfaceRule.Match {
         )
         let criteria = ["name", "kind", "driver", "mac"]
         if !criteria.contains(where: section.contains) {
-            rule.reject("match", "must say which interfaces are meant", allowed: criteria)
+            rule.reject("match", "must have a key that says which interfaces are meant", allowed: criteria)
         }
     }
 

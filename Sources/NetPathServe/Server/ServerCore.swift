@@ -13,6 +13,7 @@ final class ServerCore {
     private static let freshLimit = 4
 
     let loop: any EventLoop
+    let entrance: LoopEntrance
     var site: Site
     var counters = ServerCounters()
     private(set) var state: ServedState
@@ -38,12 +39,13 @@ final class ServerCore {
         _ access: Access,
         limits: ServeLimits,
         document: [UInt8],
-        loop: any EventLoop,
+        entrance: LoopEntrance,
         worker: @escaping StatusServer.Worker,
         startThread: @escaping (@escaping @Sendable () -> Void) -> Bool = BackgroundThread.start,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.loop = loop
+        self.loop = entrance.loop
+        self.entrance = entrance
         self.limits = limits
         self.site = Site(access)
         self.state = ServedState(document: document)

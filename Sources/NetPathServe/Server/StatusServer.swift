@@ -18,7 +18,7 @@ package final class StatusServer: Sendable {
     package typealias Worker = @Sendable (Work) -> [UInt8]?
 
     private let group: MultiThreadedEventLoopGroup
-    private let loop: any EventLoop
+    private let entrance: LoopEntrance
     private let core: NIOLoopBoundBox<ServerCore>
     private let limits: ServeLimits
     /// What is published and not sent yet.
@@ -42,10 +42,10 @@ package final class StatusServer: Sendable {
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = self.group.next()
         loop.execute { ThreadPriority.giveWay() }
-        self.loop = loop
+        self.entrance = LoopEntrance(loop)
         self.limits = limits
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
-            ServerCore(access, limits: limits, document: document, loop: loop, worker: worker, log: log),
+            ServerCore(access, limits: limits, document: document, entrance: self.entrance, worker: worker, log: log),
             eventLoop: loop
         )
     }
@@ -111,19 +111,24 @@ package final class StatusServer: Sendable {
             return newest == nil
         }
         guard isFirst else { return }
-        self.loop.scheduleTask(in: Self.publishDelay) {
-            let line = self.newest.withLock { $0.take() }
-            if let line { self.core.value.show(line) }
+        self.entrance.execute {
+            self.core.value.loop.assumeIsolated().scheduleTask(in: Self.publishDelay) {
+                let line = self.newest.withLock { $0.take() }
+                if let line { self.core.value.show(line) }
+            }
         }
     }
 
     /// Takes other rules of who may ask; with another token, streams are closed and sessions forgotten.
     package func apply(_ access: Access) {
-        self.loop.execute { self.core.value.apply(access) }
+        self.entrance.execute { self.core.value.apply(access) }
     }
 
     /// Lets everybody go; final.
-    package func stop() { try? self.group.syncShutdownGracefully() }
+    package func stop() {
+        self.entrance.close()
+        try? self.group.syncShutdownGracefully()
+    }
 }
 
 extension ServerCore {

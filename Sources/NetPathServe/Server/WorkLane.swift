@@ -53,9 +53,9 @@ final class WorkLane {
         let work = item.work
         self.current = item
         let lane = NIOLoopBound(self, eventLoop: self.loop)
-        let isStarted = core.startThread { [worker, loop] in
+        let isStarted = core.startThread { [worker, entrance = core.entrance] in
             let bytes = worker(work)
-            loop.execute { lane.value.finish(bytes, of: version) }
+            entrance.execute { lane.value.finish(bytes, of: version) }
         }
         if !isStarted { self.finish(nil, of: version) }
     }

@@ -8,7 +8,8 @@ import NetPath
 /// A file that only root can have put there, and only root can replace.
 package enum TrustedFile {
     /// Why no other file is executed, after "since".
-    package static let reason = "netpath runs as root, with privileges, or as a service of the system"
+    package static let reason =
+        geteuid() == 0 ? "netpath runs as root" : "netpath runs with privileges, or as a service of the system"
 
     /// Opens a file, having looked at every step of the way: root's, and writable by no one else.
     ///

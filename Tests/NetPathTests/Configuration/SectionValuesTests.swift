@@ -96,7 +96,7 @@ func complaints(of section: ConfigurationSection) -> [String] {
         #expect(section.boolean("v", default: true))
         #expect(
             complaints(of: section) == [
-                "netpath.yaml:1:4: error: 'v' must be true or false, without quotes, found \(found)"
+                "netpath.yaml:1:4: error: 'v' must be true or false\(text.hasPrefix("\"") ? ", without quotes" : ""), found \(found)"
             ]
         )
     }

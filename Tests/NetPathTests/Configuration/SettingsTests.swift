@@ -135,15 +135,21 @@ import Testing
                 grace: 2h
                 """
             ) == [
-                "t:3:12: error: 'interfaces[0].match' must say which interfaces are meant, found a mapping; "
+                "t:3:12: error: 'interfaces[0].match' must have a key that says which interfaces are meant, found a mapping; "
                     + "allowed: name, kind, driver, mac",
                 "t:4:5: error: 'interfaces[1].match' is missing",
                 "t:5:19: error: 'interfaces[2].match.name' must be a pattern such as wwan*, eth? or w[lw]an[0-9], "
                     + "found the text \"a[\"",
                 "t:5:30: error: 'interfaces[2].match.mac' must be a hardware address or its beginning such as 02:1a:7f, "
                     + "found '2:1'",
-                "t:6:13: error: 'interfaces[2].ignore' must be true or false, without quotes, found 'yes'",
+                "t:6:13: error: 'interfaces[2].ignore' must be true or false, found 'yes'",
                 "t:7:8: error: 'grace' must be a duration from 0s to 1h, found '2h'",
+            ]
+        )
+        #expect(
+            self.complaints("damping: {loss: 2s}") == [
+                "t:1:17: error: 'damping.loss' must not be longer than maxWait, which is 1s unless it is set, "
+                    + "found '2s'"
             ]
         )
     }
