@@ -97,6 +97,58 @@ struct QueueFaultTests {
         }
     }
 
+    /// The file itself, with its wrong header, gives nothing.
+    @Test mutating func aRepairWithoutRoomForACopyIsPutOff() throws {
+        let folder = "\(self.tool.lab.directory)/damaged"
+        try self.leaveDamage(in: folder, atPage: 4, isInJournal: false)
+        self.tool.file = "\(folder)/q"
+        let file = try FileHandle(forUpdating: URL(filePath: self.tool.file))
+        try file.seek(toOffset: 20)
+        try file.write(contentsOf: Data([0xFF, 0xFF, 0xFF, 0xFF]))
+        try file.close()
+        let first = try self.run(["queue", "repair"], failing: "sendfile", on: "-mended", with: "ENOSPC", when: 1)
+        #expect(first.status == 70 && first.errors.contains("the disk is full"), "\(first.errors)")
+        #expect(try self.setAside.isEmpty)
+        _ = try self.tool.run("queue", "repair")
+        #expect(try self.tool.run("queue", "list", "--json").documents.count == 12)
+    }
+
+    /// Only one that is not there, or is another, is damaged.
+    @Test(arguments: ["EACCES", "ETIMEDOUT"])
+    func aBodyThatIsNotGivenNowIsSentLater(error: String) throws {
+        let server = try self.tool.serve()
+        let body = String(repeating: "A", count: 70_000)
+        try body.write(toFile: "\(self.tool.lab.directory)/body", atomically: false, encoding: .utf8)
+        try self.tool.send("-d", "@\(self.tool.lab.directory)/body")
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: "\(self.tool.file)-bodies").first)
+        let words = ["queue", "run", "--until-empty", "--timeout", "100s"]
+        let run = try self.run(words, failing: "openat", on: "-bodies/\(name)", with: error, when: 1)
+        #expect(run.status == 0, "\(run.errors)")
+        try server.nextRequest()
+    }
+
+    /// A limit of the shell's on the length of files is a signal at first, which ends a program without a word.
+    @Test func aFileThatMustNotGrowIsAnError() throws {
+        try self.tool.send("-d", "x")
+        let words = ["send", "-d", String(repeating: "x", count: 20_000), QueueTool.origin]
+        let refused = try self.tool.run(words, under: ["prlimit", "--fsize=8192"])
+        #expect(refused.status == 70 && !refused.errors.isEmpty, "\(refused)")
+        #expect(try self.tool.run("queue", "list", "--json").documents.count == 1)
+    }
+
+    /// Nothing is heard of the files in a folder when that gets another name.
+    @Test mutating func aQueueWhoseFolderIsMovedEnds() throws {
+        let folder = "\(self.tool.lab.directory)/folder"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        self.tool.file = "\(folder)/q"
+        let run = try self.tool.start("queue", "run", "--json")
+        try self.tool.send("-d", "x")
+        try run.next()
+        try self.tool.lab.run("mv \(folder) \(folder).moved; mkdir \(folder)")
+        #expect(try run.waitForEnd() == 70)
+        #expect(run.standardError.contains("removed"), "\(run.standardError)")
+    }
+
     /// SQLite falls back to files that it may only read.
     @Test(arguments: ["", "-wal"], ["EMFILE", "EIO"])
     func whatIsNotOpenedToWriteIsNoDamage(suffix: String, error: String) throws {

@@ -213,7 +213,7 @@ struct ReachTests {
         try self.lab.addFarAddress("192.0.2.1/24", behind: self.wan)
         #expect(try self.reach("192.0.2.1:8080").hasSuffix("\n0\n"), "nobody is asked whether he listens")
         let refused = try self.reach("192.0.2.1:8080 --connect")
-        #expect(refused.contains(/TCP port \d+  refused/))
+        #expect(refused.contains(/TCP port \d+ +refused/))
         #expect(refused.hasSuffix("\n1\n"))
         try self.lab.serve("hello", on: 8080)
         let connected = try self.reach("192.0.2.1:8080 --connect --json")

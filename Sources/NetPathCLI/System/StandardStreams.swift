@@ -10,6 +10,8 @@ package enum StandardStreams {
     /// write rather than a signal.
     static func prepare() {
         _ = signal(SIGPIPE, SIG_IGN)
+        // A file that is longer than `ulimit -f` lets it be is an error of the write, too.
+        _ = signal(SIGXFSZ, SIG_IGN)
         // Read-only, so that writing to a stream that was closed fails with EBADF instead of seeming to work. A free
         // descriptor is taken in ascending order, hence this loop repairs all three.
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {

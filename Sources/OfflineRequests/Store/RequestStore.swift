@@ -215,12 +215,11 @@ final class RequestStore: Sendable {
         do {
             try self.use(repairs: false) { database, _ in
                 try database.read { db in
-                    try StoreErrors.check(db, "integrity_check")
+                    try StoreErrors.check(db)
                 }
             }
             let damaged = try self.damaged()
-            try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
-            return damaged.count
+            return try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try FileLock(QueueFile.senderLock(of: path))
             guard try lock?.take() ?? true else {

@@ -10,7 +10,7 @@ struct StoreDamage: Error {
 }
 
 enum StoreErrors {
-    /// Whether the file is damaged: no constraint, and no table or column that is not there, which would be a version.
+    /// Whether the file is damaged: no constraint, and no table that is not there, which would be a version.
     static func isDamage(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError {
             return self.isSaidToBeDamaged(error) || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
@@ -23,7 +23,8 @@ enum StoreErrors {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
         // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c).
-        case .SQLITE_ERROR: error.message == "unsupported file format"
+        case .SQLITE_ERROR:
+            error.message == "unsupported file format" || error.message?.hasPrefix("no such column: ") == true
         default: false
         }
     }
@@ -32,12 +33,18 @@ enum StoreErrors {
     /// SQLITE_CORRUPT of an EIO.
     private static func isPassing(_ error: any Error, path: String) -> Bool {
         guard let error = error as? DatabaseError, self.isSaidToBeDamaged(error) else { return false }
-        return (try? StoreFile.read(path) { try self.check($0, "integrity_check") }) != nil
+        return (try? StoreFile.read(path) { try self.check($0) }) != nil
     }
 
     static func isFullDisk(_ error: any Error, path: String) -> Bool {
         if self.isDamage(error) { return false }
         return if case .diskFull = self.queueError(error, path: path) { true } else { false }
+    }
+
+    /// Looks through a whole database.
+    static func check(_ db: Database) throws {
+        try self.check(db, "integrity_check")
+        try StoreSchema.checkTexts(db)
     }
 
     static func check(_ db: Database, _ pragma: String) throws {

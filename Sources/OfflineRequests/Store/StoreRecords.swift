@@ -39,12 +39,10 @@ struct StoreRecords {
 
     /// The same of a damaged file, as far as it can be read.
     func readablePage(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
-        var page: [RequestRecord] = []
-        try self.db.forEachReadable(Self.condition(states), after: sequence) { stored in
-            page.append(self.record(stored))
-            return page.count < limit
-        }
-        return page
+        var page: [StoredRequest] = []
+        try self.db.forEachReadable("\(Self.condition(states)) AND sequence > \(sequence)") { page.append($0) }
+        page.sort { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
+        return page.prefix(limit).map { self.record($0) }
     }
 
     private static func condition(_ states: Set<RequestState>) -> String {

@@ -17,14 +17,10 @@ struct StoreReplacement {
     /// Puts what can be read of the damaged database in its place, while no other process uses it; returns how many
     /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
-        var mended: MendedCopy?
-        defer { mended?.remove() }
-        // Where there is no room for a copy the file itself has to do. What the disk does not give now is no damage: nothing
-        // of it may be left out.
-        do { mended = try MendedCopy(of: self.paths) } catch let error as CocoaError
-            where error.code == .fileWriteOutOfSpace || StoreFiles.isFull(self.paths.database)
-        {}
-        let source = mended?.path ?? self.paths.database
+        // What the disk does not give now is no damage, nor is that it has no room: nothing may be left out for that.
+        let mended = try MendedCopy(of: self.paths)
+        defer { mended.remove() }
+        let source = mended.path
         // SQLite makes damage of a read that fails: lost is what two looks in a row do not find.
         var (found, looks) = (try self.salvage(from: source), 1)
         while case let again = try self.salvage(from: source), again != found {
@@ -101,7 +97,6 @@ struct StoreReplacement {
             if !request.endpoint.isEmpty { stored.gate = Gate(request).text }
             try stored.insert(new, isNew: false)
             if new.changesCount == 1 { salvage.requests += 1 }
-            return true
         }
         // The heads of lanes may be among what is lost.
         try new.execute(
@@ -163,32 +158,43 @@ struct StoreReplacement {
 }
 
 extension Database {
-    /// Reads the rows of requests in order, and goes on behind those that cannot be read.
+    /// Reads each row of requests that can be read once, in no certain order.
     ///
-    /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page
-    /// that is damaged, and finds the first row behind it for any other.
-    func forEachReadable(
-        _ condition: String,
-        after sequence: Int64 = 0,
-        _ body: (StoredRequest) throws -> Bool
-    ) throws {
+    /// A damaged page ends a scan. What is behind it is found from the other end, then by the numbers in an index, and where
+    /// that is damaged, too, by looking ever further and halving: SQLite fails for every number in a damaged page, and finds
+    /// the first row behind it for any other.
+    func forEachReadable(_ condition: String, _ body: (StoredRequest) throws -> Void) throws {
+        var seen: Set<Int64> = []
+        func take(_ stored: StoredRequest) throws {
+            if let number = stored.sequence, seen.insert(number).inserted { try body(stored) }
+        }
+        let all = "SELECT * FROM request NOT INDEXED WHERE \(condition) ORDER BY sequence"
+        if try self.scan({ try StoredRequest.fetchCursor(self, sql: all) }, take) { return }
+        _ = try self.scan({ try StoredRequest.fetchCursor(self, sql: "\(all) DESC") }, take)
+
+        var numbers: Set<Int64> = []
+        let index = "SELECT sequence FROM request INDEXED BY requestID WHERE id >= x'' ORDER BY id"
+        let isWhole = try ["", " DESC"].contains { order in
+            try self.scan({ try Int64.fetchCursor(self, sql: index + order) }) { numbers.insert($0) }
+        }
         let find = "SELECT * FROM request NOT INDEXED WHERE sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
-        let statement = try self.cachedStatement(sql: find)
         /// The first from a number on, or that there is none; nil for damage.
         func request(from number: Int64) throws -> StoredRequest?? {
-            do { return .some(try StoredRequest.fetchOne(statement, arguments: [number])) } catch {
-                guard StoreErrors.isDamage(error) else { throw error }
-                return .none
-            }
+            var found: StoredRequest?
+            let rows = { try StoredRequest.fetchCursor(self.cachedStatement(sql: find), arguments: [number]) }
+            return try self.scan(rows) { found = $0 } ? .some(found) : .none
         }
-        var next = sequence + 1
-        while true {
-            if let found = try request(from: next) {
-                guard let found, let number = found.sequence, try body(found) else { return }
-                next = number + 1
+        for number in numbers.subtracting(seen).sorted() {
+            if case let found?? = try request(from: number) { try take(found) }
+        }
+        var next: Int64? = isWhole ? nil : 0
+        while let number = next {
+            if let found = try request(from: number) {
+                if let found { try take(found) }
+                next = found?.sequence.flatMap { $0 < .max ? $0 + 1 : nil }
                 continue
             }
-            var (bad, step) = (next, Int64(1))
+            var (bad, step) = (number, Int64(1))
             while try request(from: bad + step) == nil {
                 bad += step
                 if step > 1 << 60 { return }
@@ -200,6 +206,25 @@ extension Database {
                 if try request(from: middle) == nil { bad = middle } else { good = middle }
             }
             next = good
+        }
+    }
+
+    /// Goes through rows until the end, or until a damaged page; returns whether it came to the end.
+    private func scan<Rows: Cursor>(_ rows: () throws -> Rows, _ body: (Rows.Element) throws -> Void) throws -> Bool {
+        var cursor: Rows?
+        while true {
+            let row: Rows.Element?
+            do {
+                let rows = try cursor ?? rows()
+                cursor = rows
+                row = try rows.next()
+            } catch let error where StoreErrors.isDamage(error) {
+                // A row that is not as a queue writes it, the next one may be.
+                if cursor != nil, !(error is DatabaseError) { continue }
+                return false
+            }
+            guard let row else { return true }
+            try body(row)
         }
     }
 }

@@ -94,6 +94,16 @@ enum StoreSchema {
         }
     }
 
+    /// Compares what describes the tables with what a new database has: what is wrong there SQLite takes as it is.
+    static func checkTexts(_ db: Database) throws {
+        let texts = "SELECT name || coalesce(sql, '') FROM sqlite_schema ORDER BY name"
+        let expected = try DatabaseQueue().write { new in
+            try new.execute(sql: self.tables)
+            return try String.fetchAll(new, sql: texts)
+        }
+        if try String.fetchAll(db, sql: texts) != expected { throw StoreDamage(message: "the tables are others") }
+    }
+
     /// Makes the tables of a new database.
     static func make(_ db: Database, at stamp: Moment) throws {
         try db.execute(sql: self.tables)

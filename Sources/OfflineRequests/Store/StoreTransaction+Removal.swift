@@ -160,10 +160,12 @@ extension StoreTransaction {
     // MARK: Damage
 
     /// Holds those that turned out not to be what was taken, and counts all anew.
-    func verify(damaged: [UUID]) throws {
-        for id in damaged {
-            // What ended meanwhile has no body any more.
-            if let row = try self.row(id), row.state != .running, !row.state.isFinal { try self.hold(damaged: id) }
+    func verify(damaged: [UUID]) throws -> Int {
+        // What ended meanwhile has no body any more.
+        let held = try damaged.filter { id in
+            guard let row = try self.row(id), row.state != .running, !row.state.isFinal else { return false }
+            try self.hold(row, .damaged, error: RequestRecord.damage)
+            return true
         }
         try self.execute(
             """
@@ -171,11 +173,6 @@ extension StoreTransaction {
               bytes = (SELECT ifnull(sum(size), 0) FROM request WHERE request.state = total.state)
             """
         )
-    }
-
-    /// Holds a request that is not what was taken, and must not be sent.
-    func hold(damaged id: UUID) throws {
-        guard let row = try self.row(id) else { return }
-        try self.hold(row, .damaged, error: RequestRecord.damage)
+        return held.count
     }
 }

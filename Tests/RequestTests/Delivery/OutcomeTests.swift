@@ -94,9 +94,10 @@ struct OutcomeTests {
         #expect(self.end(of: .error(reason, .notSent), post(maxRetries: 0)) == .waitForPath)
     }
 
-    @Test(arguments: [TransportError.Reason.invalidRequest, .file])
-    func whatCannotBeSentIsGivenUp(_ reason: TransportError.Reason) {
-        #expect(self.end(of: .error(reason, .notSent)) == .dead(reason: "it failed"))
+    @Test func whatCannotBeSentIsGivenUp() {
+        #expect(self.end(of: .error(.invalidRequest, .notSent)) == .dead(reason: "it failed"))
+        // A file may be readable the next time.
+        #expect(self.wait(self.end(of: .error(.file, .notSent))) != nil)
     }
 
     @Test(arguments: [TransportError.Reason.timedOut, .connectionLost, .tls, .cancelled, .badResponse, .other])

@@ -213,6 +213,69 @@ import Testing
         #expect(!names.contains { $0.contains("corrupt") })
     }
 
+    /// What SQL finds by its number is kept, however many pages between are damaged, and listed.
+    @Test func whatIsBetweenDamagedPagesIsKept() throws {
+        _ = try self.fill(self.bench, 400)
+        for number in stride(from: 1, to: 60, by: 2) { try self.overwriteLeaf(number) }
+        let readable = try DatabaseQueue(path: self.bench.path).inDatabase { db in
+            (1...400).filter { number in
+                let find = "SELECT id FROM request NOT INDEXED WHERE sequence = \(number)"
+                return (try? Data.fetchOne(db, sql: find)) != nil
+            }
+        }
+        #expect(readable.count > 200)
+        let listed = try self.list(self.bench.path).records.map(\.sequence)
+        #expect(Set(listed).isSuperset(of: readable.map(Int64.init)) && listed == listed.sorted())
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(try Set(store.all().map(\.sequence)).isSuperset(of: readable.map(Int64.init)))
+    }
+
+    /// By a number that is wrong in the tree above, what is below is not found, and a scan goes through it all the same.
+    @Test func aWrongNumberAboveHidesNothing() throws {
+        let original = try self.fill(self.bench, 400)
+        let root = try DatabaseQueue(path: self.bench.path).read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'request'") ?? 0
+        }
+        let page = try Data(contentsOf: URL(filePath: self.bench.path)).dropFirst((root - 1) * Self.pageSize)
+        func number(at place: Int) -> Int {
+            let bytes = page.dropFirst(place)
+            return bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+        }
+        #expect(page.first == 5)
+        // A cell is the number of a page, in four bytes, and that of a row (https://sqlite.org/fileformat.html).
+        let cells = (0..<number(at: 3)).map { number(at: 12 + 2 * $0) + 4 }
+        let cell = try #require(cells.first { number(at: $0) >> 8 == 0x82 })
+        try self.overwrite([0x80], at: (root - 1) * Self.pageSize + cell, self.bench)
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(self.bench.salvages.count == 1)
+        #expect(try Set(store.all().map(\.id)) == Set(original.keys))
+    }
+
+    /// SQLite takes what describes a table as it is.
+    @Test func aWrongWordInATriggerIsDamage() throws {
+        let original = try self.fill(self.bench)
+        try DatabaseQueue(path: self.bench.path).write { db in
+            let text = "replace(sql, 'old.state', 'old.statd') WHERE name = 'requestRemoved'"
+            try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = \(text)")
+        }
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(self.bench.salvages.count == 1)
+        #expect(try Set(store.all().map(\.id)) == Set(original.keys))
+        let id = try #require(try store.readyIDs().first)
+        try store.run(id, .succeeded)
+    }
+
+    @Test func aNameThatNoQueueGivesIsNoBody() throws {
+        let bodies = BodyFiles(folder: "/folder")
+        #expect(bodies.path("../victim") == "/folder/none")
+    }
+
     @Test func aRequestThatIsNotWhatWasTakenIsHeldAndTheRestGoesOn() throws {
         let store = try self.bench.open()
         let body = Data("the body of the first one".utf8)

@@ -103,7 +103,9 @@ extension RequestStore {
         let damaged = try ready.filter { try $0.row.intact(self.bodies) == nil }.map(\.id)
         if !damaged.isEmpty {
             try self.transaction(durable: true) { transaction in
-                for id in damaged { try transaction.hold(damaged: id) }
+                for row in try damaged.compactMap(transaction.row) {
+                    try transaction.hold(row, .damaged, error: RequestRecord.damage)
+                }
             }
         }
         return ready.map(\.id).filter { !damaged.contains($0) }

@@ -100,8 +100,11 @@ extension QueueSettings {
         for request: RetryableRequest
     ) -> (outcome: Outcome, host: Outcome.Host) {
         switch (error.progress, error.reason) {
-        case (.notSent, .invalidRequest), (.notSent, .file):
+        case (.notSent, .invalidRequest):
             (.final, .unknown)
+        // Before it is sent again, its body is looked at: whether it is there, and what was taken.
+        case (.notSent, .file):
+            (.again(retryAfter: nil), .unknown)
         // The caller that cancelled it knows when it may go again.
         case (.notSent, .cancelled):
             (.notSent, .unknown)

@@ -133,6 +133,8 @@ final class QueueWorker {
             try self.core.store.checkPlace()
             // It may be another file by now.
             if self.lock != nil { try self.watch(self.core.store.paths.database, .removed) }
+            // Nothing of the file itself is heard where its folder gets another name.
+            if self.lock != nil { try self.watch(self.core.store.paths.folder, .removed) }
         } catch {
             return self.failed(error)
         }

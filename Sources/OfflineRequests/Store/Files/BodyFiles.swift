@@ -36,7 +36,8 @@ struct BodyFiles: Sendable {
 
     let folder: String
 
-    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+    /// Where a body is; a name that no queue gives leads to no file.
+    func path(_ name: String) -> String { "\(self.folder)/\(UUID(uuidString: name)?.text ?? "none")" }
 
     /// A body that was copied into a file of the queue's own.
     struct Copy: Sendable {
@@ -54,9 +55,17 @@ struct BodyFiles: Sendable {
         try self.make { (write) throws(QueueError) in try Self.read(source, limit: limit, write) }
     }
 
+    /// The checksum of a body.
+    ///
+    /// - Throws: ``QueueError/bodyUnreadable(path:reason:)`` where there is none, any other error where it is not given now.
     func checksum(_ name: String) throws(QueueError) -> Int64 {
         var checksum = Checksum()
-        try Self.read(self.path(name), limit: .max) { checksum.add($0.span) }
+        do {
+            try Self.read(self.path(name), limit: .max) { checksum.add($0.span) }
+        } catch .bodyUnreadable(let path, let reason) {
+            throw try StoreFiles.identity(path) == nil
+                ? .bodyUnreadable(path: path, reason: reason) : .io(path: path, reason: reason)
+        }
         return checksum.value
     }
 
