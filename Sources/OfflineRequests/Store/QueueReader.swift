@@ -128,7 +128,8 @@ public final class QueueReader: Sendable {
 
     /// Reads requests in the order of their numbers, and goes on behind those that cannot be read.
     ///
-    /// - Returns: The requests, fewer than the limit only when there are no more, and whether none is missing.
+    /// - Returns: The requests, fewer than the limit only when there are no more, all of a damaged file, and whether none is
+    ///   missing.
     func page(
         in states: Set<RequestState>,
         after last: Int64,
@@ -141,7 +142,7 @@ public final class QueueReader: Sendable {
             let isPaused = records.status.isPaused
             do { return (try records.page(states: states, after: last, limit: limit), true, isPaused) } catch {
                 guard StoreErrors.isDamage(error) else { throw error }
-                return (try records.readablePage(states: states, after: last, limit: limit), false, isPaused)
+                return (try records.readable(states: states, after: last), false, isPaused)
             }
         }
         return (status.explain(page, isPaused: isPaused, in: self.file), isWhole)

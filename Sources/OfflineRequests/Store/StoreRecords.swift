@@ -37,12 +37,12 @@ struct StoreRecords {
         return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit])
     }
 
-    /// The same of a damaged file, as far as it can be read.
-    func readablePage(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
+    /// Those of a damaged file, as far as they can be read, and all at once: each look goes through all of it.
+    func readable(states: Set<RequestState>, after sequence: Int64) throws -> [RequestRecord] {
         var page: [StoredRequest] = []
         try self.db.forEachReadable("\(Self.condition(states)) AND sequence > \(sequence)") { page.append($0) }
         page.sort { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
-        return page.prefix(limit).map { self.record($0) }
+        return page.map { self.record($0) }
     }
 
     private static func condition(_ states: Set<RequestState>) -> String {
