@@ -74,7 +74,7 @@ private nonisolated(unsafe) let server = {
         Access(),
         limits: ServeLimits(),
         document: Array("{}".utf8),
-        loop: loop,
+        entrance: LoopEntrance(loop),
         worker: { _ in nil },
         startThread: {
             $0()
