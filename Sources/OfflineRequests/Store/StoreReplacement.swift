@@ -191,7 +191,8 @@ extension Database {
         while let number = next {
             if let found = try request(from: number) {
                 if let found { try take(found) }
-                next = found?.sequence.flatMap { $0 < .max ? $0 + 1 : nil }
+                // No queue counts that far, and to go on from there would overflow.
+                next = found?.sequence.flatMap { $0 < 1 << 61 ? $0 + 1 : nil }
                 continue
             }
             var (bad, step) = (number, Int64(1))

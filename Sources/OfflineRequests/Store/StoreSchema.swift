@@ -101,7 +101,9 @@ enum StoreSchema {
             try new.execute(sql: self.tables)
             return try String.fetchAll(new, sql: texts)
         }
-        if try String.fetchAll(db, sql: texts) != expected { throw StoreDamage(message: "the tables are others") }
+        guard try String.fetchAll(db, sql: texts) == expected else {
+            throw StoreDamage(message: "the tables are not as a queue makes them")
+        }
     }
 
     /// Makes the tables of a new database.
