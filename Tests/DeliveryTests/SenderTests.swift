@@ -172,7 +172,10 @@ struct SenderTests {
         try self.tool.send("-d", "x")
         try run.next { $0["event"] == "drained" }
         try self.tool.send("-d", "x", "--interface-type", "wifi")
-        let newer = try DatabaseQueue(path: self.tool.file)
+        // The process that sends may be writing.
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        let newer = try DatabaseQueue(path: self.tool.file, configuration: configuration)
         try newer.write { database in
             try database.execute(sql: "ALTER TABLE request RENAME COLUMN priority TO urgency")
             try database.execute(sql: "PRAGMA user_version = 99")
