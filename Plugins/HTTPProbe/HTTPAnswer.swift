@@ -99,7 +99,7 @@ struct CheckFinding: Hashable, Sendable {
         case (.nameNotResolved, _): self.init(.notResolved)
         case (.refused, _): self.init(.refused)
         case (.connectTimedOut, _), (.timedOut, _): self.init(.timedOut)
-        case (.unreachable, _): self.init(.timedOut, "no route leads there")
+        case (.unreachable, _): self.init(.timedOut, "the host is unreachable")
         default: self.init(.timedOut, error.message)
         }
     }

@@ -12,8 +12,8 @@ final class ServerCore {
     /// Of so many answers.
     private static let freshLimit = 4
 
-    let loop: any EventLoop
     let entrance: LoopEntrance
+    var loop: any EventLoop { self.entrance.loop }
     var site: Site
     var counters = ServerCounters()
     private(set) var state: ServedState
@@ -44,7 +44,6 @@ final class ServerCore {
         startThread: @escaping (@escaping @Sendable () -> Void) -> Bool = BackgroundThread.start,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.loop = entrance.loop
         self.entrance = entrance
         self.limits = limits
         self.site = Site(access)

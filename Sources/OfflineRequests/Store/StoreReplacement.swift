@@ -210,9 +210,9 @@ extension Database {
         }
     }
 
-    /// Goes through rows until the end, or until a damaged page; returns whether it came to the end.
+    /// Goes through rows until the end, or until a damaged page; returns whether it read all of them.
     private func scan<Rows: Cursor>(_ rows: () throws -> Rows, _ body: (Rows.Element) throws -> Void) throws -> Bool {
-        var cursor: Rows?
+        var (cursor, isWhole) = (Rows?.none, true)
         while true {
             let row: Rows.Element?
             do {
@@ -220,11 +220,12 @@ extension Database {
                 cursor = rows
                 row = try rows.next()
             } catch let error where StoreErrors.isDamage(error) {
-                // A row that is not as a queue writes it, the next one may be.
-                if cursor != nil, !(error is DatabaseError) { continue }
-                return false
+                if cursor == nil || error is DatabaseError { return false }
+                // A row that is not as a queue writes it; the next one may be.
+                isWhole = false
+                continue
             }
-            guard let row else { return true }
+            guard let row else { return isWhole }
             try body(row)
         }
     }

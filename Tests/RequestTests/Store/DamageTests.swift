@@ -271,6 +271,22 @@ import Testing
         try store.run(id, .succeeded)
     }
 
+    /// Neither those behind it, nor those between a damaged page and it.
+    @Test(arguments: [false, true]) func aRowThatCannotBeReadHidesNoOther(withoutIndex: Bool) throws {
+        let original = try self.fill(self.bench, 400)
+        try DatabaseQueue(path: self.bench.path).write { db in
+            try db.execute(sql: "UPDATE request SET waiting = 'no JSON' WHERE sequence IN (7, 150, 151)")
+            if withoutIndex { try db.execute(sql: "DROP INDEX requestID") }
+        }
+        for number in [20, 90] { try self.overwriteLeaf(number) }
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        let kept = try Set(store.all().map(\.sequence))
+        #expect(kept.isDisjoint(with: [7, 150, 151]) && kept.isSuperset(of: [6, 8, 149, 152]))
+        #expect(kept.count > original.count - 20)
+    }
+
     @Test func aNameThatNoQueueGivesIsNoBody() throws {
         let bodies = BodyFiles(folder: "/folder")
         #expect(bodies.path("../victim") == "/folder/none")

@@ -131,10 +131,11 @@ final class QueueWorker {
     func filesChanged() {
         do throws(QueueError) {
             try self.core.store.checkPlace()
-            // It may be another file by now.
-            if self.lock != nil { try self.watch(self.core.store.paths.database, .removed) }
-            // Nothing of the file itself is heard where its folder gets another name.
-            if self.lock != nil { try self.watch(self.core.store.paths.folder, .removed) }
+            if self.lock != nil {
+                // It may be another file by now, and hears nothing of it when its folder gets another name.
+                try self.watch(self.core.store.paths.database, .removed)
+                try self.watch(self.core.store.paths.folder, .removed)
+            }
         } catch {
             return self.failed(error)
         }
