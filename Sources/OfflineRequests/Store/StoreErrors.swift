@@ -24,7 +24,9 @@ enum StoreErrors {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
         // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c).
         case .SQLITE_ERROR:
-            error.message == "unsupported file format" || error.message?.hasPrefix("no such column: ") == true
+            ["unsupported file format", "no such column: ", "no such index: "].contains { text in
+                error.message?.hasPrefix(text) == true
+            }
         default: false
         }
     }
