@@ -22,7 +22,8 @@ enum StoreErrors {
     private static func isSaidToBeDamaged(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
-        // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c).
+        // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c); and what
+        // statements name is there in every file of a version that was looked at before.
         case .SQLITE_ERROR:
             ["unsupported file format", "no such column: ", "no such index: "].contains { text in
                 error.message?.hasPrefix(text) == true
