@@ -46,13 +46,14 @@ extension MonitorContext {
         watching paths: [String] = [],
         _ look: () async throws -> Evidence
     ) async throws {
-        var news = News()
+        var last: Evidence?
         try await self.poll(watching: paths) { cause in
             do {
                 let evidence = try await look()
-                if news.isNews(evidence) || cause.isAsked { self.report(evidence) }
+                if evidence != last || cause.isAsked { self.report(evidence) }
+                last = evidence
             } catch let error as SourceUnavailable {
-                news.forget()
+                last = nil
                 self.reportUnavailable(error.description)
             }
             return PollPause(until: self.clock.now() + interval)
@@ -130,16 +131,4 @@ public struct PollPause: Hashable, Sendable {
         self.end = end
         self.earliest = earliest
     }
-}
-
-/// Tells what was seen from what is news.
-struct News: Sendable {
-    private var last: Evidence?
-
-    mutating func isNews(_ evidence: Evidence) -> Bool {
-        defer { self.last = evidence }
-        return evidence != self.last
-    }
-
-    mutating func forget() { self.last = nil }
 }
