@@ -34,11 +34,8 @@ public struct Scenario: Sendable {
     package let need: Need?
     /// Whether nothing may be published while it happens but the status there was.
     public let isSteady: Bool
-    /// What each backend says of itself.
+    /// What each column is expected to say.
     package let words: [ScenarioColumn: ScenarioCell]
-    /// What the merged columns say.
-    package let merged: ScenarioCell
-    package let required: ScenarioCell
     /// Why the columns may rightly differ.
     public let why: String
     /// A part of what sysfs says limits it.
@@ -59,7 +56,6 @@ public struct Scenario: Sendable {
         sysfs: ScenarioCell? = nil,
         probe: ScenarioCell? = nil,
         merged: ScenarioCell? = nil,
-        required: ScenarioCell? = nil,
         why: String = "",
         limitation: String? = nil,
         prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
@@ -72,9 +68,11 @@ public struct Scenario: Sendable {
         self.need = need ?? launcher.need
         self.isSteady = isSteady
         let probe = probe ?? (netlink == .routed ? .answered : .unanswered)
-        self.words = [.netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe]
-        self.merged = merged ?? netlink
-        self.required = required ?? (netlink == .routed && probe == .unanswered ? .unanswered : self.merged)
+        let merged = merged ?? netlink
+        self.words = [
+            .netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe, .merged: merged,
+            .required: netlink == .routed && probe == .unanswered ? .unanswered : merged,
+        ]
         self.why = why
         self.limitation = limitation
         self.prepare = prepare
@@ -122,13 +120,7 @@ public struct Scenario: Sendable {
     }
 
     /// What a column is expected to say.
-    package func cell(_ column: ScenarioColumn) -> ScenarioCell {
-        switch column {
-        case .merged: self.merged
-        case .required: self.required
-        case .netlink, .sysfs, .tcpProbe: self.words[column] ?? .silent
-        }
-    }
+    package func cell(_ column: ScenarioColumn) -> ScenarioCell { self.words[column] ?? .silent }
 
     /// Whether a person is told why there is no path, and what would help.
     package var needsAdvice: Bool { self.words[.netlink]?.status.map { $0 != .satisfied } ?? false }
