@@ -27,12 +27,9 @@ extension Evidence {
                 $0.prefix.address.family == family && $0.isGlobal && $0.isUsable
             }
             guard let source else { return evidence }
-            let gateway = gateway.map(InternetAddress.fixture).flatMap { $0.family == family ? $0 : nil }
-            let nextHop = NextHop(interfaceIndex: interface.index, gateway: gateway)
-            return evidence.answering(
-                family,
-                .route(Route(nextHops: [nextHop], source: .address(source.prefix.address), metric: 100, table: 254))
-            )
+            let gateway = gateway.flatMap { InternetAddress.fixture($0).family == family ? $0 : nil }
+            let address = source.prefix.address
+            return evidence.routed(family, through: interface, gateway: gateway, source: .address(address))
         }
     }
 
