@@ -168,7 +168,7 @@ struct LabTests {
             let tunnel = try lab.addTunnel("wg0", addresses: ["10.0.0.2/32"])
             #expect(try lab.run("cat /sys/class/net/wg0/operstate") == "unknown\n")
             #expect(try carrier(tunnel) == "1")
-            try lab.routeEverything(into: tunnel, families: [.ipv4])
+            try lab.routeEverything(into: tunnel)
             #expect(try lab.ip("route get 1.1.1.1").contains("dev wg0 table 51820 src 10.0.0.2"))
             #expect(try lab.ip("route get 1.1.1.1 mark 51820").contains("dev wan0"))
             #expect(try lab.ip("route get 192.0.2.9").contains("dev wan0"))

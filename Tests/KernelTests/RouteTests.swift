@@ -153,7 +153,7 @@ struct RouteTests {
         try watched.expect("satisfied", "routed")
         // The kernel sets no mark of its own accord: what the rules name is a program's, or WireGuard's.
         let tunnel = try lab.addTun("wg0", addresses: ["10.8.0.2/24"])
-        try lab.routeEverything(into: tunnel.interface, families: [.ipv4])
+        try lab.routeEverything(into: tunnel.interface)
         let line = try watched.monitor.next { $0.interfaceNames.first == "wg0" }
         #expect(line["status"] == "satisfied")
         #expect(line.interfaceNames == ["wg0", "wan0"])

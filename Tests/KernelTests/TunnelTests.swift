@@ -109,7 +109,7 @@ struct TunnelTests {
 
     @Test func rulesOfWireGuardQuick() throws {
         let vpn = try self.tunnel(mark: 51_820)
-        try self.lab.routeEverything(into: vpn.interface, families: [.ipv4])
+        try self.lab.routeEverything(into: vpn.interface)
         let watched = try Watched(self.lab)
         try self.loseAndRestore(watched, from: watched.expect("satisfied", "routed"))
     }
@@ -149,7 +149,7 @@ struct TunnelTests {
     @Test func roamingFromOneUplinkToAnotherUnderTheTunnel() throws {
         let vpn = try self.tunnel(mark: 7)
         try self.lab.addUplink("wlan0", addresses: ["198.51.100.2/24"], gateway: "198.51.100.1", metric: 600)
-        try self.lab.routeEverything(into: vpn.interface, table: 7, families: [.ipv4])
+        try self.lab.routeEverything(into: vpn.interface, table: 7)
         let watched = try Watched(self.lab)
         let before = try watched.expect("satisfied", "routed")
         #expect(before["carriedBy"] == before.interface(named: "wan0")?["index"])
@@ -212,7 +212,7 @@ struct TunnelTests {
             options: DatagramOptions(mark: 7),
             addresses: ["10.8.0.2/32"]
         )
-        try self.lab.routeEverything(into: outer.interface, table: 7, families: [.ipv4])
+        try self.lab.routeEverything(into: outer.interface, table: 7)
         let inner = try self.lab.addDatagramTunnel(
             "tun0",
             to: "198.51.100.9",
@@ -244,7 +244,7 @@ struct TunnelTests {
         let other = try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
         try self.lab.ip("route replace default nexthop via 192.0.2.1 nexthop via 198.51.100.1")
         let vpn = try self.tunnel(mark: 7)
-        try self.lab.routeEverything(into: vpn.interface, table: 7, families: [.ipv4])
+        try self.lab.routeEverything(into: vpn.interface, table: 7)
         let rules = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan1}, expensive: true}]\n"
         let watched = try Watched(self.lab, configuration: rules)
         let both = try watched.expect("satisfied", "routed")

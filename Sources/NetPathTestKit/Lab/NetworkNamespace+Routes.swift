@@ -50,25 +50,18 @@ extension NetworkNamespace {
         try ip("\(family.rawValue) route del default \(interface.map { "dev \($0.name)" } ?? "")")
     }
 
-    /// Sends everything into a tunnel with the rules `wg-quick` uses: the tunnel's own packets carry a mark.
+    /// Sends all of IPv4 into a tunnel with the rules `wg-quick` uses: the tunnel's own packets carry a mark.
     ///
     /// The rules are: the main table without its default routes first, then for unmarked packets the tunnel's table.
     ///
     /// - Parameters:
     ///   - tunnel: The tunnel device.
     ///   - table: The tunnel's table, also the mark.
-    ///   - families: The families to send through the tunnel.
     /// - Throws: ``LabError`` when `ip` fails.
-    package func routeEverything(
-        into tunnel: LabInterface,
-        table: Int = 51_820,
-        families: [Family] = Family.allCases
-    ) throws {
-        for family in families {
-            try addDefaultRoute(through: tunnel, family: family, options: "table \(table)")
-            try ip("\(family.rawValue) rule add not fwmark \(table) table \(table)")
-            try ip("\(family.rawValue) rule add table main suppress_prefixlength 0")
-        }
+    package func routeEverything(into tunnel: LabInterface, table: Int = 51_820) throws {
+        try addDefaultRoute(through: tunnel, options: "table \(table)")
+        try ip("rule add not fwmark \(table) table \(table)")
+        try ip("rule add table main suppress_prefixlength 0")
     }
 
     /// Adds very many host routes that say nothing about the internet: addresses of 10.0.0.0/8, counted upwards.

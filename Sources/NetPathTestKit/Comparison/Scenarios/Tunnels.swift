@@ -13,7 +13,7 @@ extension ScenarioTable {
                 why: "\(ScenarioTable.beyond); netlink names the tunnel, sysfs the uplink of the main table"
             ) { stage in
                 let tunnel = try stage.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
-                try stage.lab.routeEverything(into: tunnel, families: [.ipv4])
+                try stage.lab.routeEverything(into: tunnel)
             },
             lost("a tunnel takes both halves of the internet, as OpenVPN does it") { stage in
                 let tunnel = try stage.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])

@@ -69,7 +69,7 @@ struct DatagramLabTests {
             options: DatagramOptions(mark: 51_820),
             addresses: ["10.9.0.2/32"]
         )
-        try lab.routeEverything(into: marked.interface, families: [.ipv4])
+        try lab.routeEverything(into: marked.interface)
         #expect(try lab.answers(from: [["9.0.0.1"]], within: Self.patience) == ["9.0.0.1"])
         try lab.ip("rule del fwmark 51820 table 51820 not")
         try marked.close()
