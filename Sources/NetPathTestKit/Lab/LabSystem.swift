@@ -5,12 +5,6 @@ import Glibc
 
 /// The few system calls the lab makes itself; the only file of the lab with unsafe code.
 enum LabSystem {
-    /// What could be read from a descriptor.
-    enum ReadResult {
-        case bytes([UInt8])
-        case end
-    }
-
     /// Makes a pair of connected sockets.
     ///
     /// A socket rather than a pipe, because only a socket can be written to without the risk of SIGPIPE.
@@ -36,17 +30,16 @@ enum LabSystem {
         }
     }
 
-    /// Reads what is there.
-    static func read(_ descriptor: Int32) -> ReadResult {
+    /// Reads what is there; nil at the end.
+    static func read(_ descriptor: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes {
                 unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
             }
-            if count > 0 { return .bytes(Array(buffer.prefix(count))) }
+            if count > 0 { return Array(buffer.prefix(count)) }
             if count < 0 && errno == EINTR { continue }
-            if count < 0 && errno == EAGAIN { return .bytes([]) }
-            return .end
+            return count < 0 && errno == EAGAIN ? [] : nil
         }
     }
 

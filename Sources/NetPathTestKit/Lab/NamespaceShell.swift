@@ -107,7 +107,7 @@ final class NamespaceShell: Sendable {
             let awaited = zip(descriptors, tails).map { $1 == nil ? $0 : -1 }
             let readable = FileDescriptor.poll(readable: awaited, timeout: deadline - .now)
             for index in descriptors.indices where readable[index] {
-                guard case .bytes(let bytes) = LabSystem.read(descriptors[index]) else {
+                guard let bytes = LabSystem.read(descriptors[index]) else {
                     let detail = text(of: collected[1]) + remainingErrors()
                     throw LabError.namespaceEnded(command: command, standardError: trimmed(detail))
                 }
@@ -138,7 +138,7 @@ final class NamespaceShell: Sendable {
         let descriptor = errors.fileHandleForReading.fileDescriptor
         var bytes: [UInt8] = []
         while FileDescriptor.poll(readable: [descriptor], timeout: .milliseconds(200))[0],
-            case .bytes(let more) = LabSystem.read(descriptor)
+            let more = LabSystem.read(descriptor)
         {
             bytes += more
         }

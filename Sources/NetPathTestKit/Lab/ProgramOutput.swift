@@ -56,7 +56,7 @@ final class ProgramOutput: Sendable {
                 let readable = FileDescriptor.poll(readable: awaited, timeout: timeout)
                 for (descriptor, isReadable) in zip(awaited, readable) where isReadable {
                     guard descriptor == errors || !isSuspended else { continue }
-                    if case .bytes(let bytes) = LabSystem.read(descriptor) {
+                    if let bytes = LabSystem.read(descriptor) {
                         append(bytes, isError: descriptor == errors)
                     } else {
                         open.removeAll { $0 == descriptor }
