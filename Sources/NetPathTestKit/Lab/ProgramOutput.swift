@@ -19,7 +19,7 @@ final class ProgramOutput: Sendable {
 
     private struct State {
         var lines: ArraySlice<Line> = []
-        var partialLine: [UInt8] = []
+        var buffer = LineBuffer(limit: .max)
         var errors: [UInt8] = []
         var lastLine: String?
         var hasEnded = false
@@ -97,14 +97,10 @@ final class ProgramOutput: Sendable {
                 state.errors += bytes
                 return
             }
-            var rest = ArraySlice(bytes)
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                let text = String(decoding: state.partialLine + rest[..<end], as: UTF8.self)
-                state.lines.append(Line(text: text, receivedAt: now))
-                state.partialLine = []
-                rest = rest[(end + 1)...]
+            state.buffer.append(bytes)
+            while let line = state.buffer.next() {
+                state.lines.append(Line(text: String(decoding: line.bytes, as: UTF8.self), receivedAt: now))
             }
-            state.partialLine += rest
         }
         changed.signal()
     }
