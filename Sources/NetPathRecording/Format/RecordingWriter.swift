@@ -15,8 +15,6 @@ package typealias RecorderClocks = (time: MonotonicTime, wallNanoseconds: Int64,
 package struct RecordingWriter: Sendable {
     /// After so many bytes a reader wants another place to begin at.
     package static let checkpointInterval = 96 << 10
-    /// The wall clock was set when it is so far from where it was expected.
-    private static let clockTolerance: UInt64 = 1_000_000_000
 
     /// Whether the next lines should be followed by a checkpoint.
     package var wantsCheckpoint: Bool { self.sinceCheckpoint >= Self.checkpointInterval }
@@ -53,12 +51,8 @@ package struct RecordingWriter: Sendable {
         self.wallOffset = wallNanoseconds.subtractingSaturating(checkpoint.time.nanoseconds)
         var bytes: [UInt8] = []
         self.header.continues = continues
-        let header = try NodeEncoder.node(of: self.header)
-        self.write([(RecordingKey.header, header)], at: checkpoint.time, withWall: true, to: &bytes)
-        if let path {
-            let node = try NodeEncoder.node(of: RecordedPath(path))
-            self.write([(RecordingKey.path, node)], at: checkpoint.time, to: &bytes)
-        }
+        try self.write(RecordingKey.header, self.header, at: checkpoint.time, withWall: true, to: &bytes)
+        if let path { try self.write(RecordingKey.path, RecordedPath(path), at: checkpoint.time, to: &bytes) }
         try self.write(checkpoint, continues: continues, to: &bytes)
         return bytes
     }
@@ -82,7 +76,7 @@ package struct RecordingWriter: Sendable {
         var bytes: [UInt8] = []
         let offset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
         let asleep = now.sleptNanoseconds.subtractingSaturating(self.slept ?? now.sleptNanoseconds)
-        if max(offset.subtractingSaturating(self.wallOffset).magnitude, asleep.magnitude) > Self.clockTolerance {
+        if max(offset.subtractingSaturating(self.wallOffset).magnitude, asleep.magnitude) > RecordedClock.tolerance {
             bytes = self.life(now, at: entries.first?.time)
         }
         var position = 0
@@ -97,8 +91,7 @@ package struct RecordingWriter: Sendable {
                 try self.write(checkpoint, continues: true, to: &bytes)
                 checkpointEnd = bytes.count
             case .published(let path):
-                let node = try NodeEncoder.node(of: RecordedPath(path.value))
-                self.write([(RecordingKey.path, node)], at: entry.time, to: &bytes)
+                try self.write(RecordingKey.path, RecordedPath(path.value), at: entry.time, to: &bytes)
             case .input(.report(let id, let generation, let evidence)):
                 var report = RecordedReport(backend: id, generation: generation)
                 // What was published by it stands before its subscribers were called.
@@ -120,12 +113,9 @@ package struct RecordingWriter: Sendable {
                 }
                 try self.write(report, evidence, at: entry.time, to: &bytes)
                 if case .published(let path)? = published?.event {
-                    let node = try NodeEncoder.node(of: RecordedPath(path.value))
-                    self.write([(RecordingKey.path, node)], at: entry.time, to: &bytes)
+                    try self.write(RecordingKey.path, RecordedPath(path.value), at: entry.time, to: &bytes)
                 }
-            case .input(let input):
-                let node = try NodeEncoder.node(of: input)
-                self.write([(RecordingKey.input, node)], at: entry.time, to: &bytes)
+            case .input(let input): try self.write(RecordingKey.input, input, at: entry.time, to: &bytes)
             }
         }
         self.sinceCheckpoint += bytes.count - checkpointEnd
@@ -187,10 +177,9 @@ package struct RecordingWriter: Sendable {
         var bytes: [UInt8] = []
         if isBeginning {
             self.header.continues = false
-            let header = try NodeEncoder.node(of: self.header)
-            self.write([(RecordingKey.header, header)], at: time, withWall: true, to: &bytes)
+            try self.write(RecordingKey.header, self.header, at: time, withWall: true, to: &bytes)
         }
-        self.write([(RecordingKey.gap, .string(reason))], at: time, withWall: true, to: &bytes)
+        try self.write(RecordingKey.gap, reason, at: time, withWall: true, to: &bytes)
         return bytes
     }
 
@@ -229,6 +218,16 @@ package struct RecordingWriter: Sendable {
         var members: [JSONObject.Member] = [(RecordingKey.report, try NodeEncoder.node(of: report))]
         if let patch { members.append(("evidence", patch)) }
         self.write(members, at: time, to: &bytes)
+    }
+
+    private func write(
+        _ key: String,
+        _ value: some Encodable,
+        at time: MonotonicTime,
+        withWall: Bool = false,
+        to bytes: inout [UInt8]
+    ) throws {
+        self.write([(key, try NodeEncoder.node(of: value))], at: time, withWall: withWall, to: &bytes)
     }
 
     private func write(

@@ -22,7 +22,7 @@ struct RecordedClock: Sendable {
     /// How long the machine had slept since it booted.
     private var slept: Int64 = 0
     /// The wall clock was set when it is so far from where it was expected.
-    private static let tolerance: UInt64 = 1_000_000_000
+    static let tolerance: UInt64 = 1_000_000_000
 
     /// Takes the next event.
     mutating func take(_ event: RecordedEvent) -> Step {
