@@ -104,8 +104,7 @@ extension Masking {
         case .token: masked = self.mask(value, as: .token)
         case .hardware:
             let bytes = value.split(separator: ":").compactMap { UInt8($0, radix: 16) }
-            masked = self.addresses.mask(hardware: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-                .joined(separator: ":")
+            masked = Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: ":")
         }
         return isQuoted || masked.contains(":") ? "\"\(masked)\"" : masked
     }

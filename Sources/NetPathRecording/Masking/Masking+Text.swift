@@ -254,7 +254,7 @@ extension Masking {
         return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
     }
 
-    private static func hexadecimal(_ bytes: [UInt8], separator: String) -> String {
+    static func hexadecimal(_ bytes: [UInt8], separator: String) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
     }
 
