@@ -46,7 +46,8 @@ package struct PathHistory: Sendable {
         let wall = event.wallNanoseconds
         if step.set != 0 { self.shift(by: step.set) }
         if case .header(let header) = event.kind, !header.continues {
-            self.endUnseen(isSameBoot: !step.isOtherBoot)
+            let ending = step.isOtherBoot ? "netpath was killed, or the machine went down," : "netpath was killed"
+            self.endUnseen("\(ending) some time after the last change; when is not recorded")
             self.close(at: wall)
         } else if step.asleep > 0, case .path(let path)? = self.periods.last?.content {
             let isCertain = event.sleptNanoseconds != nil
@@ -62,14 +63,6 @@ package struct PathHistory: Sendable {
         case .clock: self.close(at: wall)
         case .header, .checkpoint, .input: break
         }
-    }
-
-    private mutating func endUnseen(isSameBoot: Bool) {
-        self.endUnseen(
-            isSameBoot
-                ? "netpath was killed some time after the last change; when is not recorded"
-                : "netpath was killed, or the machine went down, some time after the last change; when is not recorded"
-        )
     }
 
     /// Dates everything of this boot anew.

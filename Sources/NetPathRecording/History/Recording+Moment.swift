@@ -51,7 +51,7 @@ extension Recording {
     /// The same where clocks were set, so that lines do not tell by themselves when they are of.
     private func moment(at wall: Int64, in boots: RecordedBoots) throws -> Moment? {
         guard let boot = boots.boot(at: wall) else { return nil }
-        var search = MomentSearch(wall: wall, boots: boots, boot: boot)
+        var search = MomentSearch(wall: wall, in: (boots, boot))
         var goesOn = true
         for path in self.files.paths where goesOn {
             let bytes = try RecordingFiles.bytes(of: path)
@@ -91,14 +91,9 @@ private struct MomentSearch {
     private var boot = -1
     private var set: Int64 = 0
 
-    init(wall: Int64) {
+    init(wall: Int64, in target: (boots: RecordedBoots, boot: Int)? = nil) {
         self.wall = wall
-        self.target = nil
-    }
-
-    init(wall: Int64, boots: RecordedBoots, boot: Int) {
-        self.wall = wall
-        self.target = (boots, boot)
+        self.target = target
     }
 
     /// What was known at the moment.
