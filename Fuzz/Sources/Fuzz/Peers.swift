@@ -59,7 +59,7 @@ func fuzzSocket(_ bytes: [UInt8]) { _ = ServiceRequest(bytes[...]).line }
 func fuzzRequest(_ bytes: [UInt8]) {
     let channel = EmbeddedChannel(loop: unsafe server.loop)
     defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
-    guard unsafe (try? server.core.accept(channel, isUnix: true, limits: ServeLimits())) != nil else { return }
+    guard unsafe (try? server.core.accept(channel, isUnix: true)) != nil else { return }
     _ = try? channel.writeInbound(ByteBuffer(bytes: bytes))
     unsafe server.loop.run()
     while (try? channel.readOutbound(as: ByteBuffer.self)) != nil {}

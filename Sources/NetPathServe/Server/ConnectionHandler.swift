@@ -27,7 +27,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private let core: ServerCore
     private let peer: Request.Peer
-    private let limits: ServeLimits
+    private var limits: ServeLimits { self.core.limits }
     private var phase = Phase.waiting
     /// Whether a request came behind the body of one that is not answered, so that the connection ends after the answer.
     private var isOverrun = false
@@ -38,10 +38,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
 
-    init(_ core: ServerCore, peer: Request.Peer, limits: ServeLimits) {
+    init(_ core: ServerCore, peer: Request.Peer) {
         self.core = core
         self.peer = peer
-        self.limits = limits
     }
 
     // MARK: The connection
@@ -83,7 +82,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Closes the connection unless what is expected comes in time.
     private func expect(within duration: Duration) {
         self.deadline?.cancel()
-        self.deadline = self.core.loop.assumeIsolated().scheduleTask(in: .of(duration)) { [weak self] in
+        self.deadline = self.core.loop.assumeIsolated().scheduleTask(in: TimeAmount(duration)) { [weak self] in
             self?.context?.close(promise: nil)
         }
     }

@@ -17,8 +17,8 @@ final class ServerCore {
     var site: Site
     var counters = ServerCounters()
     private(set) var state: ServedState
-    private let limits: ServeLimits
-    private let worker: StatusServer.Worker
+    let limits: ServeLimits
+    let worker: StatusServer.Worker
     /// Runs a function on a thread of its own; returns whether there is one.
     let startThread: (@escaping @Sendable () -> Void) -> Bool
     private let begin = NIODeadline.now()
@@ -56,7 +56,7 @@ final class ServerCore {
     // MARK: Requests
 
     /// The time since the server began.
-    private var now: Duration { .nanoseconds((NIODeadline.now() - self.begin).nanoseconds) }
+    private var now: Duration { Duration(NIODeadline.now() - self.begin) }
 
     /// Answers a request, or says where the answer comes from.
     func answer(_ request: Request) -> Outcome {
@@ -123,7 +123,7 @@ final class ServerCore {
     }
 
     private func scheduleBeat() {
-        self.beat = self.loop.assumeIsolated().scheduleTask(in: .of(self.limits.heartbeat)) { [weak self] in
+        self.beat = self.loop.assumeIsolated().scheduleTask(in: TimeAmount(self.limits.heartbeat)) { [weak self] in
             guard let self else { return }
             for stream in self.streams.values { stream.heartbeat() }
             self.beat = nil
@@ -141,7 +141,7 @@ final class ServerCore {
     ///   - body: Receives it; nil when it cannot be made, or too much is kept for others already.
     func perform(_ work: Work, for client: ConnectionHandler, _ body: @escaping (SharedBytes?) -> Void) {
         if let known = self.fresh.first(where: { $0.work == work && $0.until > .now() }) { return body(known.shared) }
-        let lane = self.lanes[work.lane] ?? WorkLane(self, self.worker)
+        let lane = self.lanes[work.lane] ?? WorkLane(self)
         self.lanes[work.lane] = lane
         lane.add(work, for: ObjectIdentifier(client), body)
     }
@@ -168,11 +168,5 @@ final class ServerCore {
             self.fresh.append((work, shared, .now() + Self.freshness))
         }
         return shared
-    }
-}
-
-extension TimeAmount {
-    static func of(_ duration: Duration) -> TimeAmount {
-        .nanoseconds(duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
     }
 }

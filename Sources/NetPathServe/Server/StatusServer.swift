@@ -20,7 +20,6 @@ package final class StatusServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let entrance: LoopEntrance
     private let core: NIOLoopBoundBox<ServerCore>
-    private let limits: ServeLimits
     /// What is published and not sent yet.
     private let newest = Mutex<[UInt8]?>(nil)
 
@@ -43,7 +42,6 @@ package final class StatusServer: Sendable {
         let loop = self.group.next()
         loop.execute { ThreadPriority.giveWay() }
         self.entrance = LoopEntrance(loop)
-        self.limits = limits
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
             ServerCore(access, limits: limits, document: document, entrance: self.entrance, worker: worker, log: log),
             eventLoop: loop
@@ -62,7 +60,6 @@ package final class StatusServer: Sendable {
 
     private func bind(to address: ServeAddress) throws -> ServeAddress {
         let core = self.core
-        let limits = self.limits
         var isUnix = false
         if case .unix = address { isUnix = true }
         let bootstrap = ServerBootstrap(group: self.group)
@@ -82,7 +79,7 @@ package final class StatusServer: Sendable {
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4_096))
             .childChannelInitializer { [isUnix] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try core.value.accept(channel, isUnix: isUnix, limits: limits)
+                    try core.value.accept(channel, isUnix: isUnix)
                 }
             }
         switch address {
@@ -133,20 +130,20 @@ package final class StatusServer: Sendable {
 
 extension ServerCore {
     /// Takes a new connection; where there are too many, another one makes room, or this one is closed.
-    func accept(_ channel: any Channel, isUnix: Bool, limits: ServeLimits) throws {
-        if self.counters.connections >= limits.connections {
+    func accept(_ channel: any Channel, isUnix: Bool) throws {
+        if self.counters.connections >= self.limits.connections {
             self.counters.refusedConnections += 1
             guard self.makeRoom() else { return channel.close(promise: nil) }
         }
         var heading = NIOHTTPDecoderLimitConfiguration()
-        heading.maxHeaderFieldSize = limits.header
-        heading.maxHeaderListSize = limits.header
-        heading.maxHeaderFieldCount = limits.headerLines
+        heading.maxHeaderFieldSize = self.limits.header
+        heading.maxHeaderListSize = self.limits.header
+        heading.maxHeaderFieldCount = self.limits.headerLines
         let peer = isUnix ? Request.Peer.unixSocket : .address(channel.remoteAddress?.ipAddress ?? "")
         try channel.pipeline.syncOperations.addHandlers([
             RequestFeed(),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heading)),
-            ConnectionHandler(self, peer: peer, limits: limits),
+            ConnectionHandler(self, peer: peer),
         ])
     }
 }

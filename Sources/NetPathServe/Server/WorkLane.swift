@@ -15,16 +15,12 @@ final class WorkLane {
         var receivers: [ObjectIdentifier: Receiver]
     }
 
-    private let loop: any EventLoop
     private weak var core: ServerCore?
-    private let worker: StatusServer.Worker
     private var items: [Item] = []
     private var current: Item?
 
-    init(_ core: ServerCore, _ worker: @escaping StatusServer.Worker) {
-        self.loop = core.loop
+    init(_ core: ServerCore) {
         self.core = core
-        self.worker = worker
     }
 
     /// Has something made for a client, together with others that wait for the same.
@@ -52,8 +48,8 @@ final class WorkLane {
         let item = self.items.removeFirst()
         let work = item.work
         self.current = item
-        let lane = NIOLoopBound(self, eventLoop: self.loop)
-        let isStarted = core.startThread { [worker, entrance = core.entrance] in
+        let lane = NIOLoopBound(self, eventLoop: core.loop)
+        let isStarted = core.startThread { [worker = core.worker, entrance = core.entrance] in
             let bytes = worker(work)
             entrance.execute { lane.value.finish(bytes, of: version) }
         }
