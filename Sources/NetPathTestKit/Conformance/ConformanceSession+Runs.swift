@@ -70,14 +70,14 @@ extension ConformanceSession {
         let limit = self.limits.rest
         return try await self.withRun(of: self.makeMonitor()) { run in
             try await self.first(of: run)
+            let hasEnded: Bool
             do {
-                if try await within(limit, { try await run.waitForEnd() }) != nil {
-                    throw Broken("run(_:) returned though it was not cancelled; watch until the task is cancelled")
-                }
-            } catch let broken as Broken {
-                throw broken
+                hasEnded = try await within(limit) { try await run.waitForEnd() } != nil
             } catch {
                 throw Broken("run(_:) threw though nothing had happened: \(error)")
+            }
+            if hasEnded {
+                throw Broken("run(_:) returned though it was not cancelled; watch until the task is cancelled")
             }
             if let alternation = Snapshots.alternation(run.reports) { throw Broken(alternation) }
             let count = run.reports.count
@@ -130,31 +130,30 @@ extension ConformanceSession {
     }
 
     func checkMissingSource() async throws -> String {
-        let monitor: any PathMonitor
-        do {
-            monitor = try self.makeMonitorWithoutSource()
-        } catch let broken as Broken {
-            throw broken
-        } catch {
-            return "cannot be made: \(error)"
+        guard let make = self.suite.makeWithoutSource else {
+            throw Unchecked(
+                reason: self.says(
+                    "no function makes the backend without its source; pass one as withoutSource",
+                    program: "keep it from reading its source, and run it with --once: it has to report unavailable"
+                )
+            )
         }
+        let monitor: any PathMonitor
+        do { monitor = try make() } catch { return "cannot be made: \(error)" }
         return try await self.withRun(of: monitor) { run in
             let hasStatus: @Sendable (Evidence) -> Bool = { Snapshots.status(of: $0) != nil }
+            let limit = self.limits.missingSource
+            let evidence: Evidence?
             do {
-                let limit = self.limits.missingSource
-                guard let evidence = try await within(limit, { try await run.waitForEvidence(where: hasStatus) })
-                else { return run.unavailabilities.last.map { "says: \($0)" } ?? "no verdict" }
-                let status = Snapshots.status(of: evidence)?.rawValue ?? "something"
-                throw Broken(
-                    "without its source it says \(status); throw, or call reportUnavailable"
-                )
-            } catch let broken as Broken {
-                throw broken
+                evidence = try await within(limit) { try await run.waitForEvidence(where: hasStatus) }
             } catch is CancellationError {
                 throw Broken("without its source run(_:) returned as if all was well; throw a sentence for people")
             } catch {
                 return "throws: \(error)"
             }
+            guard let evidence else { return run.unavailabilities.last.map { "says: \($0)" } ?? "no verdict" }
+            let status = Snapshots.status(of: evidence)?.rawValue ?? "something"
+            throw Broken("without its source it says \(status); throw, or call reportUnavailable")
         }
     }
 }

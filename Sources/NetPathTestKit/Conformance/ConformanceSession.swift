@@ -17,7 +17,7 @@ actor ConformanceSession {
         let reason: String
     }
 
-    private nonisolated let suite: BackendConformance
+    nonisolated let suite: BackendConformance
     private var findings: [ConformanceFinding] = []
     private var messages: [String] = []
     /// Why further runs would prove nothing, or would pile up.
@@ -42,13 +42,6 @@ actor ConformanceSession {
             outcome = .unchecked(obstacle)
         } else if Task.isCancelled {
             outcome = .unchecked("cancelled")
-        } else if rule == .missingSource, self.suite.makeWithoutSource == nil {
-            outcome = .unchecked(
-                self.says(
-                    "no function makes the backend without its source; pass one as withoutSource",
-                    program: "keep it from reading its source, and run it with --once: it has to report unavailable"
-                )
-            )
         } else if let check = self.suite.program?.checks[rule] {
             outcome = await check()
         } else {
@@ -98,11 +91,6 @@ actor ConformanceSession {
 
     func makeMonitor() throws -> any PathMonitor { try self.suite.make() }
 
-    func makeMonitorWithoutSource() throws -> any PathMonitor {
-        guard let make = self.suite.makeWithoutSource else { throw Broken("there is no such backend") }
-        return try make()
-    }
-
     /// Starts a backend, does something with it, and ends it.
     func withRun<Value: Sendable>(
         of monitor: any PathMonitor,
@@ -137,28 +125,26 @@ actor ConformanceSession {
         // What it threw by itself is no answer to a cancellation.
         if run.hasEnded { return .zero }
         let start = ContinuousClock.now
+        let isInTime: Bool
         do {
-            guard try await within(self.limits.cancellation, { try await run.stop() }) != nil else {
-                self.obstacle = "it does not end when it is cancelled, so that it cannot be run again"
-                throw Broken(
-                    self.says(
-                        """
-                        run(_:) had not returned \(self.limits.cancellation) after its task was cancelled; wait in ways \
-                        that end with the task, and start nothing that outlives it
-                        """,
-                        program: """
-                            it still ran \(self.limits.cancellation) after it was told to end; exit 0 after shutdown
-                            """
-                    )
-                )
-            }
-        } catch let broken as Broken {
-            throw broken
+            isInTime = try await within(self.limits.cancellation) { try await run.stop() } != nil
         } catch {
             throw Broken(
                 self.says(
                     "cancelled, run(_:) threw \(error); return, or throw CancellationError",
                     program: "told to end, it failed: \(error)"
+                )
+            )
+        }
+        guard isInTime else {
+            self.obstacle = "it does not end when it is cancelled, so that it cannot be run again"
+            throw Broken(
+                self.says(
+                    """
+                    run(_:) had not returned \(self.limits.cancellation) after its task was cancelled; wait in ways that \
+                    end with the task, and start nothing that outlives it
+                    """,
+                    program: "it still ran \(self.limits.cancellation) after it was told to end; exit 0 after shutdown"
                 )
             )
         }
@@ -171,27 +157,25 @@ actor ConformanceSession {
         let limit = self.limits.firstReport
         do {
             if let evidence = try await within(limit, { try await run.waitForEvidence() }) { return evidence }
-            if let sentence = run.unavailabilities.last {
-                throw Broken(
-                    "it says that it has nothing to go by (\(sentence)); let what it watches be there, and check again"
-                )
-            }
-            throw Broken(
-                self.says(
-                    "nothing was reported within \(limit); report what is known at the start, before waiting",
-                    program: """
-                        it said nothing of the network within \(limit) of its start; write a conclusion, evidence or \
-                        unavailable before it waits, and flush after each line
-                        """
-                )
-            )
         } catch is CancellationError {
             throw Broken("run(_:) returned without a report; watch until the task is cancelled")
-        } catch let broken as Broken {
-            throw broken
         } catch {
             throw Broken(self.says("run(_:) threw before its first report: \(error)", program: "\(error)"))
         }
+        if let sentence = run.unavailabilities.last {
+            throw Broken(
+                "it says that it has nothing to go by (\(sentence)); let what it watches be there, and check again"
+            )
+        }
+        throw Broken(
+            self.says(
+                "nothing was reported within \(limit); report what is known at the start, before waiting",
+                program: """
+                    it said nothing of the network within \(limit) of its start; write a conclusion, evidence or \
+                    unavailable before it waits, and flush after each line
+                    """
+            )
+        )
     }
 
     /// Asks a backend to look again, and waits for evidence that began after the question.
