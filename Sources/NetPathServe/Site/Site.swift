@@ -29,27 +29,25 @@ package struct Site: Sendable {
     /// - Returns: The answer, or where it comes from.
     package mutating func answer(
         _ request: Request,
-        document: @autoclosure () -> [UInt8],
+        document: [UInt8],
         now: Duration = .zero
     ) -> Outcome {
         var isScript = false
-        var outcome = self.route(request, document: document(), now: now, isScript: &isScript)
+        let outcome = self.route(request, document: document, now: now, isScript: &isScript)
         // The banner's script has no data in it, and a page that pins it (SRI) has to read it.
         let origin =
             isScript ? [(name: "Access-Control-Allow-Origin", value: "*")] : self.access.originFields(request)
         let fields =
             Self.commonFields + origin + [("Cross-Origin-Resource-Policy", isScript ? "cross-origin" : "same-origin")]
+        let noStore = [(name: "Cache-Control", value: "no-store")]
         switch outcome {
         case .response(var response):
             let hasOwnPolicy = response.field("Cache-Control") != nil
-            response.fields += fields + (hasOwnPolicy ? [] : [("Cache-Control", "no-store")])
-            outcome = .response(response)
-        case .events(let lastEvent, _):
-            outcome = .events(lastEvent: lastEvent, fields: fields + [("Cache-Control", "no-store")])
-        case .work(let work, let type, _):
-            outcome = .work(work, type: type, fields: fields + [("Cache-Control", "no-store")])
+            response.fields += fields + (hasOwnPolicy ? [] : noStore)
+            return .response(response)
+        case .events(let lastEvent, _): return .events(lastEvent: lastEvent, fields: fields + noStore)
+        case .work(let work, let type, _): return .work(work, type: type, fields: fields + noStore)
         }
-        return outcome
     }
 
     /// What every answer says to browsers: load nothing from elsewhere, be in no frame, guess no types.
@@ -69,7 +67,7 @@ package struct Site: Sendable {
 
     private mutating func route(
         _ request: Request,
-        document: @autoclosure () -> [UInt8],
+        document: [UInt8],
         now: Duration,
         isScript: inout Bool
     ) -> Outcome {
@@ -101,17 +99,17 @@ package struct Site: Sendable {
         if let file = route.file {
             return .response(Response(200, file.type, file.bytes, fields: [("Cache-Control", "no-cache")]))
         }
-        return self.data(route, request, document: document(), now: now)
+        return self.data(route, request, document: document, now: now)
     }
 
     private mutating func data(
         _ route: Route,
         _ request: Request,
-        document: @autoclosure () -> [UInt8],
+        document: [UInt8],
         now: Duration
     ) -> Outcome {
         switch route {
-        case .status: return .response(Response(200, MediaType.json, document() + [0x0A]))
+        case .status: return .response(Response(200, MediaType.json, document + [0x0A]))
         case .events:
             // HEAD asks what would come.
             if request.method == "HEAD" { return .response(Response(200, MediaType.events, [])) }
