@@ -78,9 +78,7 @@ struct NodeDecoder: Decoder {
         return Unkeyed(codingPath: self.codingPath, elements: elements)
     }
 
-    func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        Single(codingPath: self.codingPath, node: self.node)
-    }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let codingPath: [any CodingKey]
@@ -158,14 +156,11 @@ struct NodeDecoder: Decoder {
 
         mutating func superDecoder() throws -> any Decoder { NodeDecoder(try self.next(), at: self.codingPath) }
     }
+}
 
-    private struct Single: SingleValueDecodingContainer {
-        let codingPath: [any CodingKey]
-        let node: JSONNode
-
-        func decodeNil() -> Bool { self.node == .null }
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try NodeDecoder.decode(type, self.node, at: self.codingPath)
-        }
+extension NodeDecoder: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { self.node == .null }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try Self.decode(type, self.node, at: self.codingPath)
     }
 }

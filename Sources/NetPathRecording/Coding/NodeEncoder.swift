@@ -88,7 +88,7 @@ struct NodeEncoder: Encoder {
         return Unkeyed(slot: self.slot)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { Single(slot: self.slot) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let codingPath: [any CodingKey] = []
@@ -131,12 +131,9 @@ struct NodeEncoder: Encoder {
 
         func superEncoder() -> any Encoder { NodeEncoder(slot: self.slot.element()) }
     }
+}
 
-    private struct Single: SingleValueEncodingContainer {
-        let codingPath: [any CodingKey] = []
-        let slot: Slot
-
-        func encodeNil() { self.slot.content = .node(.null) }
-        func encode(_ value: some Encodable) throws { try self.slot.put(value) }
-    }
+extension NodeEncoder: SingleValueEncodingContainer {
+    func encodeNil() { self.slot.content = .node(.null) }
+    func encode(_ value: some Encodable) throws { try self.slot.put(value) }
 }
