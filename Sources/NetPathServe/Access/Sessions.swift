@@ -16,10 +16,7 @@ package struct Sessions: Sendable {
     ///
     /// - Returns: What the browser has to show from then on.
     package mutating func begin() -> String {
-        let key = (0..<4).map { _ in
-            let digits = String(UInt64.random(in: 0...(.max)), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        let key = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
         self.keys.append(Array(key.utf8))
         if self.keys.count > Self.limit { self.keys.removeFirst() }
         return key
