@@ -33,35 +33,16 @@ struct NetlinkRequest {
         self.noteLength()
     }
 
-    private mutating func append(_ type: Int, _ address: InternetAddress) {
-        let length = address.bitWidth / 8
-        self.beginAttribute(type, length: length)
-        for shift in stride(from: address.bitWidth - 8, through: 0, by: -8) {
-            self.message.append(UInt8(truncatingIfNeeded: address.bits >> shift))
-        }
-        self.noteLength()
-    }
-
+    /// Adds an attribute with a number.
     mutating func append(_ type: Int, _ value: some FixedWidthInteger) {
-        let length = value.bitWidth / 8
-        self.beginAttribute(type, length: length)
-        let start = self.message.count
-        // Attributes begin at multiples of four bytes; the padding does not count to their length.
-        self.message.append(contentsOf: repeatElement(0, count: (length + 3) & ~3))
+        let start = self.appendAttribute(type, length: value.bitWidth / 8)
         self.message.setNative(value, at: start)
-        self.noteLength()
-    }
-
-    /// Adds an attribute with a text and its final NUL.
-    mutating func append(_ type: Int, text: String) {
-        self.append(type, bytes: Array(text.utf8) + [0])
     }
 
     /// Adds an attribute of some bytes.
     mutating func append(_ type: Int, bytes: [UInt8]) {
-        self.beginAttribute(type, length: bytes.count)
-        self.message += bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
-        self.noteLength()
+        let start = self.appendAttribute(type, length: bytes.count)
+        self.message.replaceSubrange(start..<(start + bytes.count), with: bytes)
     }
 
     /// Sets a field of the family header.
@@ -69,11 +50,15 @@ struct NetlinkRequest {
         self.message.setNative(value, at: 16 + offset)
     }
 
-    private mutating func beginAttribute(_ type: Int, length: Int) {
+    /// Adds an attribute of zeros, and tells where its value begins.
+    private mutating func appendAttribute(_ type: Int, length: Int) -> Int {
         let start = self.message.count
-        self.message.append(contentsOf: repeatElement(0, count: 4))
+        // Attributes begin at multiples of four bytes; the padding does not count to their length.
+        self.message.append(contentsOf: repeatElement(0, count: 4 + ((length + 3) & ~3)))
         self.message.setNative(UInt16(4 + length), at: start)
         self.message.setNative(UInt16(type), at: start + 2)
+        self.noteLength()
+        return start + 4
     }
 
     private mutating func noteLength() {
@@ -87,12 +72,12 @@ struct NetlinkRequest {
         return request
     }
 
-    /// Asks for one link.
-    static func link(_ index: UInt32) -> NetlinkRequest {
+    /// Asks for one link, without its counters unless they are wanted.
+    static func link(_ index: UInt32, withCounters: Bool = false) -> NetlinkRequest {
         var request = NetlinkRequest(RTM_GETLINK, headerLength: 16)
         // struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
         request.set(index, at: 4)
-        request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+        if !withCounters { request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS)) }
         return request
     }
 
@@ -112,8 +97,8 @@ struct NetlinkRequest {
     static func neighbour(_ neighbour: Neighbour) -> NetlinkRequest {
         // struct ndmsg: family, padding, index, state, flags, type.
         var request = NetlinkRequest(RTM_GETNEIGH, headerLength: 12, family: neighbour.address.family.number)
-        request.message.setNative(neighbour.interfaceIndex, at: 20)
-        request.append(Int(NDA_DST), neighbour.address)
+        request.set(neighbour.interfaceIndex, at: 4)
+        request.append(Int(NDA_DST), bytes: neighbour.address.bytes)
         return request
     }
 
@@ -132,12 +117,12 @@ struct NetlinkRequest {
         if matchesTable, flow.destination.family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
         // struct rtmsg: family, lengths of destination and source, and others; flags.
         var request = NetlinkRequest(RTM_GETROUTE, headerLength: 12, family: flow.destination.family.number)
-        request.message[17] = UInt8(flow.destination.bitWidth)
-        request.message.setNative(UInt32(flags), at: 24)
-        request.append(Int(RTA_DST.rawValue), flow.destination)
+        request.set(UInt8(flow.destination.bitWidth), at: 1)
+        request.set(UInt32(flags), at: 8)
+        request.append(Int(RTA_DST.rawValue), bytes: flow.destination.bytes)
         if let source = flow.source {
-            request.message[18] = UInt8(source.bitWidth)
-            request.append(Int(RTA_SRC.rawValue), source)
+            request.set(UInt8(source.bitWidth), at: 2)
+            request.append(Int(RTA_SRC.rawValue), bytes: source.bytes)
         }
         if let mark = flow.mark { request.append(Int(RTA_MARK.rawValue), mark) }
         if let userID = flow.userID { request.append(Int(RTA_UID.rawValue), userID) }

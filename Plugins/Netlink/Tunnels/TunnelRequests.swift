@@ -24,14 +24,6 @@ extension NetlinkRequest {
         // struct rtmsg.
         NetlinkRequest(RTM_GETROUTE, flags: NLM_F_DUMP, headerLength: 12, family: family.number)
     }
-
-    /// Asks for one link with its counters.
-    static func counters(_ index: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETLINK, headerLength: 16)
-        // struct ifinfomsg.
-        request.set(index, at: 4)
-        return request
-    }
 }
 
 /// A route of a table to others than the internet, as far as it tells through what it leads.

@@ -40,7 +40,8 @@ extension NetlinkRequest {
         var request = NetlinkRequest(Int(GENL_ID_CTRL), headerLength: 4)
         request.set(UInt8(CTRL_CMD_GETFAMILY), at: 0)
         request.set(UInt8(1), at: 1)
-        request.append(Int(CTRL_ATTR_FAMILY_NAME), text: name)
+        // With its final NUL.
+        request.append(Int(CTRL_ATTR_FAMILY_NAME), bytes: Array(name.utf8) + [0])
         return request
     }
 
