@@ -11,10 +11,8 @@ import NetPath
 /// only while a port does not forward, none that does is hardware, or one that is does not forward everything.
 struct BridgeLookup {
     let queries: KernelQueries
-    /// Where addresses were while the bridge knew them.
-    private var seen: [ForwardingUpdate.Key: UInt32] = [:]
-    /// The ports whose entry went, and not of old age, with their names.
-    private var withdrawn: [ForwardingUpdate.Key: (port: UInt32, name: String)] = [:]
+    /// Where addresses were when last a bridge had an entry for them.
+    private var memories: [ForwardingUpdate.Key: Memory] = [:]
     /// The bridges that gateways are behind.
     private(set) var inUse: Set<UInt32> = []
     /// What matters now besides entries that go.
@@ -28,6 +26,12 @@ struct BridgeLookup {
         case addresses
     }
 
+    private struct Memory {
+        var port: UInt32
+        /// What the port was called when the entry went, and not of old age.
+        var withdrawnFrom: String?
+    }
+
     /// More is not remembered.
     private static let memoryLimit = 64
 
@@ -39,7 +43,7 @@ struct BridgeLookup {
     mutating func beginRound() {
         self.interest = .nothing
         self.inUse = []
-        if self.seen.count + self.withdrawn.count > Self.memoryLimit { (self.seen, self.withdrawn) = ([:], [:]) }
+        if self.memories.count > Self.memoryLimit { self.memories = [:] }
     }
 
     /// Notes that an entry went.
@@ -47,8 +51,7 @@ struct BridgeLookup {
     /// - Returns: The port it was for, of which has to be asked whether it lost its link.
     mutating func apply(_ update: ForwardingUpdate, in table: LinkTable) -> UInt32? {
         guard update.isWithdrawn, !update.isLocal, self.inUse.contains(update.key.bridge) else { return nil }
-        self.seen[update.key] = nil
-        self.withdrawn[update.key] = (update.port, table.entries[update.port]?.interface.name ?? "a port")
+        self.memories[update.key] = Memory(port: update.port, withdrawnFrom: Self.name(of: update.port, in: table))
         return update.port
     }
 
@@ -72,46 +75,62 @@ struct BridgeLookup {
         guard lines.isEmpty || !idle.isEmpty || lines.contains(where: { table.entries[$0]?.port != .everything })
         else { return nil }
         self.interest = max(self.interest, .entries)
-        let unknown = BridgePlace.unknown(
-            ports: idle.prefix(LinkTable.spareLimit).compactMap { table.entries[$0]?.interface.name }
-        )
         // It may have another one by now.
         let neighbour = try? self.queries.ask(.neighbour(gateway), NeighbourUpdate.init).get()
-        guard let address = neighbour?.hardwareAddress ?? address else { return unknown }
-        var key = ForwardingUpdate.Key(bridge: bridge, vlan: 0, address: address)
+        if let address = neighbour?.hardwareAddress ?? address,
+            let place = self.follow(address, through: bridges, upper, hasLine: !lines.isEmpty, in: table)
+        {
+            return place
+        }
+        return .unknown(ports: idle.prefix(LinkTable.spareLimit).compactMap { table.entries[$0]?.interface.name })
+    }
+
+    /// Follows an address from the first of some bridges to the next, where it is behind a veth pair.
+    ///
+    /// - Returns: Where it ends; nil where a bridge does not know the address.
+    private mutating func follow(
+        _ address: [UInt8],
+        through bridges: [UInt32],
+        _ upper: UInt32?,
+        hasLine: Bool,
+        in table: LinkTable
+    ) -> BridgePlace? {
+        var bridge = bridges[0]
         for _ in bridges {
-            guard let vlan = self.vlan(in: key.bridge, of: key.bridge == bridge ? upper : nil) else { break }
-            key.vlan = vlan
+            guard let vlan = self.vlan(in: bridge, of: bridge == bridges[0] ? upper : nil) else { return nil }
+            let key = ForwardingUpdate.Key(bridge: bridge, vlan: vlan, address: address)
             guard let port = self.port(for: key, in: table) else {
-                guard let (_, name) = self.withdrawn[key], lines.isEmpty else { break }
-                return .lost(port: name)
+                return hasLine ? nil : self.memories[key]?.withdrawnFrom.map { .lost(port: $0) }
             }
-            guard table.forwards(port, in: key.bridge) else {
+            guard table.forwards(port, in: bridge) else {
                 // The port that takes over (`bridge link set … backup_port`).
                 let backup: UInt32? = self.setting(IFLA_INFO_SLAVE_DATA, IFLA_BRPORT_BACKUP_PORT, of: port)
-                if let backup, table.forwards(backup, in: key.bridge) { return .reachable }
-                return .lost(port: table.entries[port]?.interface.name ?? "a port")
+                if let backup, table.forwards(backup, in: bridge) { return .reachable }
+                return .lost(port: Self.name(of: port, in: table))
             }
             guard let next = table.bridge(behind: port) else { return .reachable }
-            key.bridge = next
+            bridge = next
         }
-        return unknown
+        return nil
     }
 
     /// The port that a bridge has an address behind, or had while that port forwards; nil when it is not known.
     private mutating func port(for key: ForwardingUpdate.Key, in table: LinkTable) -> UInt32? {
         if case .success(let entry) = self.queries.ask(.forwarding(key), ForwardingUpdate.init), !entry.isLocal {
-            self.withdrawn[key] = nil
-            self.seen[key] = entry.port
+            self.memories[key] = Memory(port: entry.port)
             return entry.port
         }
-        if let (port, _) = self.withdrawn[key] {
-            guard table.forwards(port, in: key.bridge) else { return nil }
-            self.withdrawn[key] = nil
+        guard let memory = self.memories[key], table.forwards(memory.port, in: key.bridge) else { return nil }
+        if memory.withdrawnFrom != nil {
+            // The port has its link again: that the entry went says nothing any more.
+            self.memories[key] = nil
+            return nil
         }
-        return self.seen[key].flatMap { port in
-            table.forwards(port, in: key.bridge) && table.entries[port]?.port == .everything ? port : nil
-        }
+        return table.entries[memory.port]?.port == .everything ? memory.port : nil
+    }
+
+    private static func name(of port: UInt32, in table: LinkTable) -> String {
+        table.entries[port]?.interface.name ?? "a port"
     }
 
     /// The VLAN that packets are in which come to a bridge by a VLAN interface or without one (PVID); 0 where it does not
