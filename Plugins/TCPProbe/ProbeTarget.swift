@@ -5,13 +5,10 @@ public import NetPath
 
 /// A host and a port that a probe connects to.
 public struct ProbeTarget: Hashable, Sendable {
-    /// What stands before the port.
-    public typealias Host = NetworkHost
-
     /// The target as it was written, which is what it is called in reports.
     public let text: String
     /// The host.
-    public let host: Host
+    public let host: NetworkHost
     /// The port.
     public let port: UInt16
 

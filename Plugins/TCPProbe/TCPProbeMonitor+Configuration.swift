@@ -44,16 +44,16 @@ extension TCPProbeMonitor.Options {
     }
 
     private static func targets(of section: ConfigurationSection) -> [ProbeTarget] {
-        // Not the empty list, which stands for itself: netpath contacts no host unasked, so there is no default.
-        let none = "\u{0}"
+        // netpath contacts no host unasked, so there is no default.
         guard section.contains("targets") else {
             section.reject("targets", "is missing; name whom to connect to, such as [\"example.net:443\"]")
             return []
         }
-        let texts = section.strings("targets", default: [none])
-        if texts.isEmpty { section.reject("targets", "must name whom to connect to, such as [\"example.net:443\"]") }
+        if section.isEmptyList("targets") {
+            section.reject("targets", "must name whom to connect to, such as [\"example.net:443\"]")
+        }
         var targets: [ProbeTarget] = []
-        for (index, text) in texts.enumerated() where text != none {
+        for (index, text) in section.strings("targets").enumerated() {
             do {
                 let target = try ProbeTarget(text)
                 if targets.contains(target) { section.reject("targets", at: index, "is in the list already") }

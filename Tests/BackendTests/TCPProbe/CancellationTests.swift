@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import Glibc
 import NetPath
 import NetPathSystem
 import NetPathTestKit
@@ -87,6 +88,6 @@ import Testing
         // It may come later, so this is no failure of the backend.
         let options = try TCPProbeMonitor.Options.to("127.0.0.1:1") { $0.interface = "none0" }
         let path = try await RunningProbe(options).path()
-        #expect(path.probes.first?.result == .unreachable(errno: SystemError.noDevice.errno))
+        #expect(path.probes.first?.result == .unreachable(errno: ENODEV))
     }
 }

@@ -106,9 +106,10 @@ struct ProbeRoundTests {
         for addresses in [["2001:db8::1", "192.0.2.1", "192.0.2.2"], ["192.0.2.2", "192.0.2.1", "2001:db8::1"]] {
             var simulation = try self.simulation(["a.example:1"])
             simulation.lookup = { _ in (.zero, .addresses(addresses.compactMap { InternetAddress($0) })) }
-            let results = ["2001:db8::1": SystemError.networkUnreachable, "192.0.2.1": .hostUnreachable]
+            // EHOSTUNREACH.
+            let results = ["2001:db8::1": SystemError.networkUnreachable.errno, "192.0.2.1": 113]
             simulation.answer = { endpoint in
-                results["\(endpoint.address)"].map { (.zero, .unreachable(errno: $0.errno)) }
+                results["\(endpoint.address)"].map { (.zero, .unreachable(errno: $0)) }
             }
             simulation.run(until: .seconds(4))
             #expect(simulation.reports.last?.round.outcomes.map(\.result) == [.timedOut])
