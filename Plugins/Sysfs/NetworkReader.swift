@@ -156,12 +156,12 @@ final class NetworkReader {
 
     private func readSettings(into reading: inout NetworkReading) {
         let deaf = Set(reading.interfaces.filter { $0.isUp && $0.hasCarrier == false }.map(\.name))
-        for (family, folder) in [(AddressFamily.ipv4, "ipv4"), (.ipv6, "ipv6")] {
+        for family in AddressFamily.allCases {
             let names = Set((reading.routes(family)?.entries ?? []).compactMap(\.interface)).intersection(deaf)
             reading.ignoredWithoutCarrier[family] = names.filter { name in
                 // IPv6 copies the word for all interfaces to each of them.
                 (family == .ipv4 ? [name, "all"] : [name]).contains { scope in
-                    let path = "\(self.options.settings)/\(folder)/conf/\(scope)/ignore_routes_with_linkdown"
+                    let path = "\(self.options.settings)/\(family.rawValue)/conf/\(scope)/ignore_routes_with_linkdown"
                     return self.files.value(path, Attribute.number) ?? 0 != 0
                 }
             }

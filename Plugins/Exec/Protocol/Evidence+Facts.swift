@@ -26,14 +26,15 @@ extension Evidence {
             var interfaces: [NetworkInterface] = []
             let elements = try node.list("interfaces")
             for element in elements {
-                let interface = try NetworkInterface(element, at: time)
+                var interface = try NetworkInterface(element, at: time)
                 // An index is only what the plugin read a moment ago.
                 let known = index(interface.name)
                 let exists = known != nil && (interface.index == 0 || interface.index == known)
                 guard listed.indexes.updateValue(known.flatMap { exists ? $0 : nil }, forKey: interface.name) == nil
                 else { throw PluginFault("has two interfaces '\(interface.name.printable(limit: 40))'") }
                 if let known, exists {
-                    interfaces.append(interface.with(index: known))
+                    interface.index = known
+                    interfaces.append(interface)
                 } else {
                     listed.missing.insert(interface.index)
                     missing.append(interface.name)
@@ -122,13 +123,6 @@ struct ListedInterfaces {
 }
 
 extension NetworkInterface {
-    /// The interface with the kernel's index.
-    fileprivate func with(index: UInt32) -> NetworkInterface {
-        var interface = self
-        interface.index = index
-        return interface
-    }
-
     /// Reads an interface; its index is 0 where the plugin tells none.
     fileprivate init(_ node: JSONNode, at time: MonotonicTime) throws(PluginFault) {
         let name = try node.object("interfaces").required("name").text("name")

@@ -37,7 +37,7 @@ struct RouteChoice {
         // An interface that came or was renamed while the tables were read.
         guard let first = nextHops.first else { return .unknown }
         let source = self.source(for: destination.family, through: first)
-        return .route(Route(nextHops: nextHops, source: source, metric: best.metric, table: RouteTable.number))
+        return .route(Route(nextHops: nextHops, source: source, metric: best.metric, table: Route.mainTable))
     }
 
     /// Whether the route of a packet refuses it, which tells neither how nor whether another table may be asked.
@@ -68,7 +68,7 @@ struct RouteChoice {
             family: destination.family,
             gateway: best.gateway,
             metric: best.metric,
-            table: RouteTable.number
+            table: Route.mainTable
         )
     }
 

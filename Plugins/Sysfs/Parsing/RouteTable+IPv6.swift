@@ -4,7 +4,6 @@
 import NetPath
 
 extension RouteTable {
-    private static let rejects: UInt64 = 0x200
     private static let leadsToGateway: UInt64 = 0x2
     private static let isAdvertised: UInt64 = 0x40000
     private static let ipv6Null: UInt32 = .max

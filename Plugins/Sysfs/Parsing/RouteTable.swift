@@ -25,13 +25,11 @@ struct RouteTable: Hashable {
     var entries: [RouteEntry] = []
     /// Whether the whole table was read; otherwise more specific routes may exist.
     var isComplete = true
-
-    /// The number of the table that procfs shows.
-    static let number: UInt32 = 254
 }
 
 extension RouteTable {
-    private static let rejects: UInt64 = 0x200
+    /// RTF_REJECT.
+    static let rejects: UInt64 = 0x200
 
     /// Reads `/proc/net/route` or its beginning.
     ///
@@ -45,11 +43,7 @@ extension RouteTable {
         guard scanner.nextLine(in: text), text.isWord("Iface", at: scanner.nextWord(in: text)) else { return nil }
         self.isComplete = isComplete
         while scanner.nextLine(in: text) {
-            if scanner.isCut {
-                self.isComplete = false
-                break
-            }
-            guard let entry = Self.ipv4Entry(&scanner, text) else {
+            guard !scanner.isCut, let entry = Self.ipv4Entry(&scanner, text) else {
                 self.isComplete = false
                 continue
             }
