@@ -116,15 +116,10 @@ extension NetlinkSession {
                 isWireless: hints?.isWireless == true,
                 hasDevice: hints?.hasDevice == true || entry.hasParentDevice,
                 lowers: hints?.lowers ?? [],
-                isCellular: { self.isCellular($0) }
+                isCellular: { InterfaceHints.deviceType(name: $0, root: self.options.sysfs) == "wwan" }
             )
             self.table.classify(index, classification, hints: hints)
         }
-    }
-
-    func isCellular(_ name: String) -> Bool {
-        guard let bytes = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
-        return bytes.split(separator: "\n").contains("DEVTYPE=wwan")
     }
 
     func askKernel() {

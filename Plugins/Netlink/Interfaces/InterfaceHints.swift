@@ -36,10 +36,7 @@ struct InterfaceHints: Hashable {
         }
         guard indexAgrees() else { return nil }
         var hints = InterfaceHints()
-        for line in (FileAccess.contents("\(directory)/uevent") ?? "").split(separator: "\n")
-        where line.hasPrefix("DEVTYPE=") {
-            hints.deviceType = String(line.dropFirst("DEVTYPE=".count))
-        }
+        hints.deviceType = self.deviceType(name: name, root: root)
         hints.isWireless = FileAccess.exists("\(directory)/phy80211")
         hints.hasDevice = FileAccess.exists("\(directory)/device")
         hints.driver = FileAccess.linkTarget("\(directory)/device/driver")?.split(separator: "/").last.map(String.init)
@@ -47,6 +44,12 @@ struct InterfaceHints: Hashable {
             .map { String($0.dropFirst("lower_".count)) }
         if hints.isWireless { hints.isRadioBlocked = self.isRadioBlocked("\(directory)/phy80211") }
         return indexAgrees() ? hints : nil
+    }
+
+    /// Reads the line DEVTYPE of an interface.
+    static func deviceType(name: String, root: String) -> String? {
+        let lines = FileAccess.contents("\(root)/class/net/\(name)/uevent")?.split(separator: "\n")
+        return lines?.last { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst("DEVTYPE=".count)) }
     }
 
     private static func isRadioBlocked(_ phy: String) -> Bool? {

@@ -13,11 +13,6 @@ struct NetlinkError: Error, CustomStringConvertible {
         self.description = "cannot \(action): \(SystemReason.text(error))"
     }
 
-    /// Describes the failure of the system call that just failed on this thread (`errno(3)`).
-    init(failedTo action: String) {
-        self.init(action, errno)
-    }
-
     /// Describes that a netlink socket was refused.
     init(refusingSocket error: Int32) {
         let isForbidden = [EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT, ENOSYS].contains(error)

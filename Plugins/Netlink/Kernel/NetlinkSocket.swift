@@ -122,7 +122,7 @@ final class NetlinkSocket {
             self.nextSequence &+= 1
         }
         let result = unsafe Glibc.send(self.fileDescriptor, datagram, datagram.count, 0)
-        guard result >= 0 else { throw NetlinkError(failedTo: "send a netlink request") }
+        guard result >= 0 else { throw NetlinkError("send a netlink request", errno) }
         return first
     }
 

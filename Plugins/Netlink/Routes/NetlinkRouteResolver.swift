@@ -5,12 +5,7 @@ import NetPath
 
 /// Answers for hosts that a client asks about, over a socket of its own, on the client's thread.
 final class NetlinkRouteResolver: RouteResolver {
-    private struct Tools {
-        let queries: KernelQueries
-        let lookup: RouteLookup
-    }
-
-    private let tools: Guarded<Tools>
+    private let tools: Guarded<(queries: KernelQueries, lookup: RouteLookup)>
 
     /// Opens the socket, to ask about packets as another lookup does.
     ///
@@ -24,7 +19,7 @@ final class NetlinkRouteResolver: RouteResolver {
             clock: other.clock,
             ipsec: other.ipsec
         )
-        self.tools = Guarded(Tools(queries: queries, lookup: lookup))
+        self.tools = Guarded((queries, lookup))
     }
 
     func route(to destination: InternetAddress, through interface: UInt32?) -> RouteLookupResult {
