@@ -117,6 +117,13 @@ extension LinkUpdate {
         else { return nil }
         return (index, PortAttributes(port))
     }
+
+    /// How many packets came in through an interface, from an RTM_NEWLINK with its counters.
+    static func receivedPackets(_ message: NetlinkMessage) -> UInt64? {
+        guard message.type == RTM_NEWLINK else { return nil }
+        // struct rtnl_link_stats64 begins with rx_packets.
+        return message.attribute(Int(IFLA_STATS64), headerLength: Self.headerLength)?.load(at: 0)
+    }
 }
 
 extension LinkUpdate.Details {

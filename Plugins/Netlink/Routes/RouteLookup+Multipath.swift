@@ -19,27 +19,28 @@ extension RouteLookup {
                 route.nextHops.contains(where: { $0.isDown || $0.interfaceIndex == NetworkInterface.loopbackIndex })
             else { continue }
             let flow = questions[position].flow
-            let family = flow.destination.family
-            let flows = (0..<Self.flowLimit).map { flow.with(\.destination, flow.destination.advanced(by: $0)) }
-            var replies = self.replies(flows, matchesTable: false)
-            // IPv4 looks up again with the source address that it has chosen, and IPv6 does not.
-            if family == .ipv4, flow.source == nil {
-                let sent = zip(flows, replies).map { flow, reply in flow.with(\.source, try? reply.get().source) }
-                replies = self.replies(sent, matchesTable: false)
+            let selected = self.hopsTaken(beside: flow).map { hop in
+                route.nextHops.firstIndex { $0.interfaceIndex == hop?.interfaceIndex && $0.gateway == hop?.gateway }
             }
-            for (number, reply) in replies.enumerated() {
-                guard case .success(let reply) = reply, let hop = reply.nextHops.first,
-                    let selected = route.nextHops.firstIndex(where: {
-                        $0.interfaceIndex == hop.interfaceIndex && $0.gateway == hop.gateway
-                    })
-                else { continue }
-                route.nextHops[selected].isPassedOver = false
-                if number == 0, self.kernel.hashesAddressesOnly(family) {
-                    route.selectedNextHop = selected
-                }
+            for case let taken? in selected { route.nextHops[taken].isPassedOver = false }
+            if let first = selected[0], self.kernel.hashesAddressesOnly(flow.destination.family) {
+                route.selectedNextHop = first
             }
             answers[position] = .route(route)
         }
+    }
+
+    /// The next hops that a packet takes, which comes first, and those to addresses behind its own; nil where the kernel
+    /// does not say.
+    private func hopsTaken(beside flow: Flow) -> [NextHop?] {
+        let flows = (0..<Self.flowLimit).map { flow.with(\.destination, flow.destination.advanced(by: $0)) }
+        var replies = self.replies(flows, matchesTable: false)
+        // IPv4 looks up again with the source address that it has chosen, and IPv6 does not.
+        if flow.destination.family == .ipv4, flow.source == nil {
+            let sent = zip(flows, replies).map { flow, reply in flow.with(\.source, try? reply.get().source) }
+            replies = self.replies(sent, matchesTable: false)
+        }
+        return replies.map { try? $0.get().nextHops.first }
     }
 }
 

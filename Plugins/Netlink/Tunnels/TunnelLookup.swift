@@ -124,7 +124,7 @@ final class TunnelLookup {
             let links = beside.filter { table.isReady($0) && table.mayHaveDefaultRoutes($0) }
             let ways = TunnelMemory.Ways(routes: evidence.routes, interfaces: gatewayed + links)
             evidence.isReceiving = memory.isReceiving(ways, now: self.lookup.clock.now()) {
-                try? self.queries.ask(.link(index, withCounters: true), ReceivedPackets.init).get().count
+                try? self.queries.ask(.link(index, withCounters: true), LinkUpdate.receivedPackets).get()
             }
         }
         self.memories[index] = memory

@@ -47,17 +47,3 @@ struct TableRoute: Hashable {
         self.isToHost = length == (family == UInt8(AF_INET) ? 32 : 128)
     }
 }
-
-/// How many packets came in through an interface.
-struct ReceivedPackets: Hashable {
-    var count: UInt64
-
-    /// Reads RTM_NEWLINK with its counters.
-    init?(_ message: NetlinkMessage) {
-        // struct rtnl_link_stats64 begins with rx_packets.
-        guard message.type == RTM_NEWLINK,
-            let count: UInt64 = message.attribute(Int(IFLA_STATS64), headerLength: 16)?.load(at: 0)
-        else { return nil }
-        self.count = count
-    }
-}
