@@ -77,18 +77,9 @@ extension TunnelLookup {
             return members.flatMap { self.endpoints(of: $0, nil, look) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
-        var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0, linkIndex: tunnel.linkIndex)] } ?? []
-        if remotes.isEmpty, entry?.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
-        if remotes.isEmpty, ["ipip", "gre"].contains(entry?.interface.kind) {
-            // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
-            remotes = look.entrances(of: index).compactMap(\.gateway).map {
-                ForwardingEntry(remote: $0, linkIndex: tunnel.linkIndex)
-            }
-        }
-        return remotes.map { remote in
+        return self.remotes(of: index, tunnel, look).map { remote in
             var flow = Flow(to: remote.remote)
             flow.mark = rule?.tunnelMark ?? tunnel.mark
-            // Entries of a VXLAN are not bound to the interface that its own remote is bound to (`vxlan_xmit_one`).
             flow.interface = remote.linkIndex
             flow.interfaceIsVRF = flow.interface.flatMap { look.table.entries[$0]?.interface.kind } == "vrf"
             flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
@@ -97,6 +88,21 @@ extension TunnelLookup {
             if flow.source?.family == .ipv6, !flow.interfaceIsVRF, !isForLink { flow.interface = nil }
             flow.transport = tunnel.port.map { .udp(to: $0) }
             return flow
+        }
+    }
+
+    /// The far ends of one of the kernel's tunnels: its own, or what stands for it.
+    private func remotes(of index: UInt32, _ tunnel: TunnelAttributes, _ look: Look) -> [ForwardingEntry] {
+        func remote(_ address: InternetAddress) -> ForwardingEntry {
+            ForwardingEntry(remote: address, linkIndex: tunnel.linkIndex)
+        }
+        if let own = tunnel.remote { return [remote(own)] }
+        switch look.table.entries[index]?.interface.kind {
+        // These are not bound to the interface that its own remote is bound to (`vxlan_xmit_one`).
+        case "vxlan": return self.forwardingEntries(of: index)
+        // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
+        case "ipip", "gre": return look.entrances(of: index).compactMap(\.gateway).map(remote)
+        default: return []
         }
     }
 
@@ -133,7 +139,7 @@ extension TunnelLookup {
     /// Packets through other interfaces that may have a default route, those without a carrier included, of which the
     /// table holds none.
     private func defaultRoutes(beside tunnel: UInt32, _ look: Look) -> [Flow] {
-        look.beside.filter { $0 != tunnel }.flatMap { index -> [Flow] in
+        look.interfaces(beside: tunnel).flatMap { index -> [Flow] in
             guard let interface = look.table.entries[index]?.interface, interface.flags.contains(.up) else { return [] }
             return self.destinations.filter { destination in
                 interface.hasCarrier == false
@@ -150,8 +156,8 @@ extension TunnelLookup {
         let rules: [InterfaceRule]
         /// What leads packets into interfaces.
         let answers: [ReferenceRoute]
-        /// The interfaces besides tunnels that may lead out.
-        private(set) var beside: [UInt32] = []
+        /// The interfaces that may lead out and are no tunnels.
+        private var principals: [UInt32] = []
         /// The interfaces that routes with a gateway lead through; nil until they are asked for.
         var gatewayed: [UInt32]?
         /// The routes to single hosts, those through the same interfaces once; nil until they are asked for.
@@ -159,8 +165,11 @@ extension TunnelLookup {
 
         init(table: LinkTable, rules: [InterfaceRule], answers: [ReferenceRoute]) {
             (self.table, self.rules, self.answers) = (table, rules, answers)
-            self.beside = table.principals.filter { !self.isTunnel($0) }
+            self.principals = table.principals.filter { !self.isTunnel($0) }
         }
+
+        /// The interfaces that may lead the packets of a tunnel out.
+        func interfaces(beside tunnel: UInt32) -> [UInt32] { self.principals.filter { $0 != tunnel } }
 
         func rule(for index: UInt32) -> InterfaceRule? {
             guard !self.rules.isEmpty, let interface = self.table.entries[index]?.interface else { return nil }

@@ -93,7 +93,6 @@ final class TunnelLookup {
 
     private func evidence(of index: UInt32, _ look: inout Look) -> TunnelEvidence {
         let table = look.table
-        let beside = look.beside.filter { $0 != index }
         var evidence = TunnelEvidence()
         // What is known best is asked about first, and the next only where that tells nothing.
         for basis in [OuterRoute.Basis.endpoint, .mark, .defaultRoute]
@@ -109,26 +108,37 @@ final class TunnelLookup {
             self.watched.isHostRoute = true
             evidence.hostInterfaces = self.hostInterfaces(beside: evidence.routes.flatMap(\.interfaces), &look)
         }
+        if alive.isEmpty { evidence.isSocketElsewhere = self.isSocketElsewhere(of: index, table) }
+        self.remember(index, &evidence, basis, alive: alive, look)
+        return evidence
+    }
+
+    /// Notes what carries a tunnel, and adds what is known from before where nothing does.
+    private func remember(
+        _ index: UInt32,
+        _ evidence: inout TunnelEvidence,
+        _ basis: OuterRoute.Basis,
+        alive: [OuterRoute],
+        _ look: Look
+    ) {
+        let table = look.table
+        let beside = look.interfaces(beside: index)
         let gatewayed = (evidence.gatewayedInterfaces ?? []).filter { table.isReady($0) }
         let carriers =
             basis == .defaultRoute
             ? gatewayed + beside.filter { table.entries[$0]?.interface.defaultRoutes?.isEmpty == false }
             : alive.flatMap(\.interfaces)
-
         var memory = self.memories[index] ?? TunnelMemory()
+        defer { self.memories[index] = memory }
         memory.note(carriers, isCarried: !alive.isEmpty)
-        if alive.isEmpty {
-            if carriers.isEmpty { evidence.formerCarriers = memory.carriers }
-            evidence.isSocketElsewhere = self.isSocketElsewhere(of: index, table)
-            // What is on the link of an interface needs no route.
-            let links = beside.filter { table.isReady($0) && table.mayHaveDefaultRoutes($0) }
-            let ways = TunnelMemory.Ways(routes: evidence.routes, interfaces: gatewayed + links)
-            evidence.isReceiving = memory.isReceiving(ways, now: self.lookup.clock.now()) {
-                try? self.queries.ask(.link(index, withCounters: true), LinkUpdate.receivedPackets).get()
-            }
+        guard alive.isEmpty else { return }
+        if carriers.isEmpty { evidence.formerCarriers = memory.carriers }
+        // What is on the link of an interface needs no route.
+        let links = beside.filter { table.isReady($0) && table.mayHaveDefaultRoutes($0) }
+        let ways = TunnelMemory.Ways(routes: evidence.routes, interfaces: gatewayed + links)
+        evidence.isReceiving = memory.isReceiving(ways, now: self.lookup.clock.now()) {
+            try? self.queries.ask(.link(index, withCounters: true), LinkUpdate.receivedPackets).get()
         }
-        self.memories[index] = memory
-        return evidence
     }
 
     private func answers(about index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterRoute] {
