@@ -221,23 +221,18 @@ final class NetlinkSession {
             if ready[1], let events { try self.drain(events) }
             // From now on: it may take long to read thousands.
             if self.onlyAddressesGo { self.confirmSoon() }
-            let isDue = self.readServersAgainAt.map { $0 <= self.context.clock.now() } ?? false
-            if (ready[2] && self.resolverFile.drain()) || isDue { self.readNameServers() }
+            if (ready[2] && self.resolverFile.drain()) || self.isDue(self.readServersAgainAt) { self.readNameServers() }
             if ready[3], self.hasSlept() {
                 self.suspensions += 1
                 isAsked = true
             }
             if ready[5], let ipsecEvents { self.drainIPsec(ipsecEvents) }
             if ready[4], self.radioSwitches?.drain() == true { self.table.doubtRadioSwitches() }
-            if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
-            if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
-                self.stale.insertDecisions()
-            }
-            if let defaultRouteExpiry, defaultRouteExpiry <= self.context.clock.now() {
-                // Only IPv6 routes have a lifetime.
-                self.stale.insertRoute(family: UInt8(AF_INET6))
-            }
-            if let confirmAt, confirmAt <= self.context.clock.now() { self.confirm() }
+            if isAsked || self.isDue(self.readAgainAt) { try self.readEverything() }
+            if self.isDue(self.lookup.earliestExpiry) { self.stale.insertDecisions() }
+            // Only IPv6 routes have a lifetime.
+            if self.isDue(self.defaultRouteExpiry) { self.stale.insertRoute(family: UInt8(AF_INET6)) }
+            if self.isDue(self.confirmAt) { self.confirm() }
             self.report(even: isAsked)
         }
     }
@@ -245,6 +240,8 @@ final class NetlinkSession {
     func offerResolver() {
         if let resolver = try? NetlinkRouteResolver(like: self.lookup) { self.context.register(resolver) }
     }
+
+    private func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= self.context.clock.now() } ?? false }
 
     func timeout() -> Duration? {
         let deadline = [

@@ -30,13 +30,12 @@ struct NextHopReply: Hashable {
         self.isBlackhole = attribute(NHA_BLACKHOLE) != nil
         self.nextHop = attribute(NHA_OIF)?.uint32.map { NextHop($0, attribute(NHA_GATEWAY)?.address, flags: flags) }
         self.members = []
-        // struct nexthop_grp: id, weight less one in two bytes, the low one first, reserved; 8 bytes each.
+        // struct nexthop_grp: id, weight less one (the low byte first), reserved; 8 bytes each.
         if let group = attribute(NHA_GROUP) {
             var offset = 0
             while let id: UInt32 = group.load(at: offset) {
-                let low: UInt8 = group.load(at: offset + 4) ?? 0
-                let high: UInt8 = group.load(at: offset + 5) ?? 0
-                self.members.append(Member(id: id, weight: UInt32(high) << 8 + UInt32(low) + 1))
+                let weight: UInt16 = group.load(at: offset + 4) ?? 0
+                self.members.append(Member(id: id, weight: UInt32(UInt16(littleEndian: weight)) + 1))
                 offset += 8
             }
         }

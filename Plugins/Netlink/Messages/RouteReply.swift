@@ -58,7 +58,7 @@ extension RouteReply {
             case RTA_VIA: gateway = gateway ?? Self.via(attribute)
             case RTA_MULTIPATH:
                 isMultipath = true
-                self.nextHops = self.nextHops(of: attribute)
+                self.readNextHops(attribute)
             case RTA_CACHEINFO:
                 // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ), rounded down; 0
                 // means none.
@@ -80,25 +80,23 @@ extension RouteReply {
     }
 
     /// Reads the list of struct rtnexthop (length, flags, hops, interface index), each followed by attributes.
-    private mutating func nextHops(of multipath: NetlinkAttribute) -> [NextHop] {
-        var nextHops: [NextHop] = []
+    private mutating func readNextHops(_ multipath: NetlinkAttribute) {
         var offset = 0
         while let length: UInt16 = multipath.load(at: offset), length >= 8,
             let flags: UInt8 = multipath.load(at: offset + 2),
             let weight: UInt8 = multipath.load(at: offset + 3), let index: UInt32 = multipath.load(at: offset + 4)
         {
-            let end = offset + Int(length)
-            let gateway =
-                multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
-                ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
-            nextHops.append(NextHop(index, gateway, flags: UInt32(flags)))
-            let encapsulation = multipath.nested(Int(RTA_ENCAP_TYPE.rawValue), from: offset + 8, to: end)
-            self.encapsulation = encapsulation?.load(at: 0) ?? self.encapsulation
+            func attribute(_ type: rtattr_type_t) -> NetlinkAttribute? {
+                multipath.nested(Int(type.rawValue), from: offset + 8, to: offset + Int(length))
+            }
+            let gateway = attribute(RTA_GATEWAY)?.address ?? attribute(RTA_VIA).flatMap(Self.via)
+            var nextHop = NextHop(index, gateway, flags: UInt32(flags))
             // One less than what `ip route` shows.
-            nextHops[nextHops.count - 1].weight = UInt32(weight) + 1
+            nextHop.weight = UInt32(weight) + 1
+            self.nextHops.append(nextHop)
+            self.encapsulation = attribute(RTA_ENCAP_TYPE)?.load(at: 0) ?? self.encapsulation
             offset += (Int(length) + 3) & ~3
         }
-        return nextHops
     }
 
     /// Reads struct rtvia: a next hop of the other family.
