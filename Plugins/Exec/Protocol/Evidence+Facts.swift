@@ -72,9 +72,8 @@ extension Evidence {
             }
         }
         if node["probes"] != nil {
-            let outcomes = try node.list("probes").map { element throws(PluginFault) in try ProbeOutcome(element) }
             self.probes = ProbeRound(
-                outcomes: outcomes,
+                outcomes: try node.list("probes").map(ProbeOutcome.init),
                 isComplete: try node.optionalTruth("isProbingComplete") ?? true
             )
         }

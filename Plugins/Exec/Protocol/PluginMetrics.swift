@@ -8,7 +8,7 @@ import Synchronization
 extension BackendMetric {
     /// Reads the numbers of a plugin; whether they can be exported the coordinator says.
     static func list(_ node: JSONNode) throws(PluginFault) -> [BackendMetric] {
-        try node.elements("metrics").map { element throws(PluginFault) in try BackendMetric(element) }
+        try node.elements("metrics").map(BackendMetric.init)
     }
 
     /// What ``PluginCounters`` counts, which no plugin may give.
@@ -26,7 +26,7 @@ extension BackendMetric {
             name,
             try node.optionalText("help") ?? name,
             kind: kind ?? .gauge,
-            samples: try elements.map { element throws(PluginFault) in try Sample(element) }
+            samples: try elements.map(Sample.init)
         )
     }
 }
