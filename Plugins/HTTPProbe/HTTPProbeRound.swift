@@ -62,7 +62,7 @@ struct HTTPProbeRound: Sendable {
         }
         if let api = self.portalAPI, let report, report.isCaptive {
             // A check that went through is proof, and the network's word is not.
-            if !findings.contains(where: { $0.2.result == .expected }) || portalURL != nil {
+            if !findings.contains(where: { $0.finding.result == .expected }) || portalURL != nil {
                 outcomes.append(ProbeOutcome(target: api, result: .portal))
                 portalURL = report.userPortalURL ?? portalURL
             }
@@ -76,21 +76,21 @@ struct HTTPProbeRound: Sendable {
     /// What is wrong besides the internet, each a sentence.
     var limitations: [String] {
         let findings = self.findings
-        let isPlainFine = findings.contains { !$0.0.isSecure && $0.2.result == .expected }
+        let isPlainFine = findings.contains { !$0.check.isSecure && $0.finding.result == .expected }
         var sentences: [String] = findings.compactMap { check, _, finding in
             if let fault = finding.certificateFault { return "HTTPS: \(self.sentence(on: fault, of: check))" }
             guard finding.result == .impersonated, isPlainFine, let detail = finding.detail else { return nil }
             return "HTTPS to \(check.place) is intercepted: \(detail)"
         }
         // Without a way there, silence says nothing of the address.
-        if let portalAPI, let portalFault, findings.contains(where: { $0.1.isAnswered }) {
+        if let portalAPI, let portalFault, findings.contains(where: \.answer.isAnswered) {
             let place = TransportRequest(url: portalAPI).place
             sentences.append("the network's word on its portal: \(place) \(portalFault) (portalAPI, RFC 8908)")
         }
         return sentences
     }
 
-    private var findings: [(HTTPCheck, HTTPAnswer, CheckFinding)] {
+    private var findings: [(check: HTTPCheck, answer: HTTPAnswer, finding: CheckFinding)] {
         self.answers.sorted { $0.key < $1.key }.map { position, answer in
             (self.checks[position], answer, CheckFinding(answer.result, to: self.checks[position]))
         }

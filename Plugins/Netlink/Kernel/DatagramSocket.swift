@@ -66,10 +66,8 @@ struct DatagramSocket {
 
     private func isBound(to interface: UInt32?) -> Bool {
         guard let interface, self.boundInterface != interface else { return true }
-        let index = Int32(bitPattern: interface)
-        return unsafe withUnsafePointer(to: index) {
-            unsafe setsockopt(self.descriptor.number, SOL_SOCKET, SO_BINDTOIFINDEX, $0, 4)
-        } == 0
+        var index = Int32(bitPattern: interface)
+        return unsafe setsockopt(self.descriptor.number, SOL_SOCKET, SO_BINDTOIFINDEX, &index, 4) == 0
     }
 
     /// The address that it is connected from.

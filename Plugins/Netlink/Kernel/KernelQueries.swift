@@ -154,9 +154,7 @@ final class KernelQueries {
         isRepeated: Bool = false
     ) -> [Result<Answer, KernelError>] {
         guard let first = try? self.socket.send(requests) else { return requests.map { _ in .failure(.broken) } }
-        var results: [Result<Answer, KernelError>] = []
-        results.reserveCapacity(requests.count)
-        for _ in requests.indices { results.append(.failure(.timedOut)) }
+        var results = [Result<Answer, KernelError>](repeating: .failure(.timedOut), count: requests.count)
         var missing = requests.count
         while missing > 0 {
             let reception = self.socket.receive { message in

@@ -20,11 +20,9 @@ extension AddressUpdate {
     /// Reads RTM_NEWADDR or RTM_DELADDR; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
         // libnl's getters do not check what kind of object they are given.
-        guard message.type == RTM_NEWADDR || message.type == RTM_DELADDR else { return nil }
-        let update = unsafe message.withObject { (object: OpaquePointer) -> AddressUpdate? in
-            unsafe AddressUpdate(object)
-        }
-        guard let update = update.flatMap({ $0 }) else { return nil }
+        guard message.type == RTM_NEWADDR || message.type == RTM_DELADDR,
+            let update = unsafe message.withObject({ unsafe AddressUpdate($0) }) ?? nil
+        else { return nil }
         self = update
     }
 

@@ -25,26 +25,12 @@ struct ProbeSocket {
             throw .last("cannot open a TCP socket")
         }
         self.descriptor = descriptor
-        if let mark {
-            let result = unsafe withUnsafePointer(to: mark) {
-                unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, $0, 4)
-            }
-            if result != 0 {
-                throw .last("cannot mark packets with \(mark), for which the program needs CAP_NET_ADMIN")
-            }
+        if var mark, unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, &mark, 4) != 0 {
+            throw .last("cannot mark packets with \(mark), for which the program needs CAP_NET_ADMIN")
         }
         if let interface {
-            let name = Array(interface.utf8)
-            let result = unsafe name.withUnsafeBytes { name in
-                unsafe setsockopt(
-                    descriptor.number,
-                    SOL_SOCKET,
-                    SO_BINDTODEVICE,
-                    name.baseAddress,
-                    socklen_t(name.count)
-                )
-            }
-            if result != 0 {
+            let length = socklen_t(interface.utf8.count)
+            guard unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_BINDTODEVICE, interface, length) == 0 else {
                 throw .last("cannot send through '\(interface)', for which the program needs Linux 5.7 or CAP_NET_RAW")
             }
         }
