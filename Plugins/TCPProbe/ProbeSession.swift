@@ -30,7 +30,7 @@ final class ProbeSession {
         self.mailbox = mailbox
         self.schedule = ProbeSchedule(monitor.options, ledger: monitor.ledger, now: context.clock.now())
         do {
-            _ = try ProbeSocket(.ipv4, interface: monitor.options.interface, mark: monitor.options.mark)
+            _ = try ProbeSocket(.ipv4, monitor.options)
         } catch {
             // An interface may come later.
             if error.isShortage { throw error }
@@ -104,11 +104,7 @@ final class ProbeSession {
     private func connect(_ attempt: Int, _ endpoint: ProbeEndpoint) throws(SystemError) {
         let socket: ProbeSocket
         do {
-            socket = try ProbeSocket(
-                endpoint.address.family,
-                interface: self.monitor.options.interface,
-                mark: self.monitor.options.mark
-            )
+            socket = try ProbeSocket(endpoint.address.family, self.monitor.options)
         } catch {
             if error.isShortage { throw error }
             return try self.ended(attempt, error.errno)

@@ -17,18 +17,17 @@ struct ProbeSocket {
     ///
     /// - Parameters:
     ///   - family: The family of the addresses to connect to.
-    ///   - interface: The interface that packets have to leave through, whatever the routes say (SO_BINDTODEVICE).
-    ///   - mark: The mark of the packets, for policy rules (SO_MARK).
+    ///   - options: The interface that packets have to leave through (SO_BINDTODEVICE), and their mark (SO_MARK).
     /// - Throws: ``SystemError``.
-    init(_ family: AddressFamily, interface: String?, mark: UInt32?) throws(SystemError) {
+    init(_ family: AddressFamily, _ options: TCPProbeMonitor.Options) throws(SystemError) {
         guard let descriptor = FileDescriptor(socketOf: family, isStream: true) else {
             throw .last("cannot open a TCP socket")
         }
         self.descriptor = descriptor
-        if var mark, unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, &mark, 4) != 0 {
+        if var mark = options.mark, unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, &mark, 4) != 0 {
             throw .last("cannot mark packets with \(mark), for which the program needs CAP_NET_ADMIN")
         }
-        if let interface {
+        if let interface = options.interface {
             let length = socklen_t(interface.utf8.count)
             guard unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_BINDTODEVICE, interface, length) == 0 else {
                 throw .last("cannot send through '\(interface)', for which the program needs Linux 5.7 or CAP_NET_RAW")
