@@ -81,9 +81,7 @@ extension HTTPProbeMonitor.Options {
         self.warnOfSmallLimit(in: section)
         self.interface = section.interfaceName("interface")
     }
-}
 
-extension HTTPProbeMonitor.Options {
     /// Says so where the limit of rounds is too small for the interval, and what to write instead.
     private func warnOfSmallLimit(in section: ConfigurationSection) {
         let least = HTTPProbeSchedule.leastInterval(roundsPerMinute: self.maxRoundsPerMinute)

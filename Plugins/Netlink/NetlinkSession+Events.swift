@@ -39,7 +39,6 @@ extension NetlinkSession {
 
     func apply(_ message: NetlinkMessage) {
         if message.type != RTM_DELADDR { self.onlyAddressesGo = false }
-        let family = message.field(at: 0, as: UInt8.self)
         switch message.type {
         case RTM_NEWLINK:
             guard let update = LinkUpdate(message) else {
@@ -75,15 +74,15 @@ extension NetlinkSession {
             self.table.remove(update)
             if self.table.mayHaveDefaultRoutes(update.interfaceIndex) != wasAsked { self.stale.insertDecisions() }
             // IPv4 routes that used the address go without a word, also those through other interfaces.
-            self.stale.insertRoute(family: family)
+            self.stale.insertRoute(family: message.family)
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
             if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
             if let index = RouteReply.advertiser(message) { self.table.noteAdvertisement(index) }
-            self.stale.insertRoute(family: family)
+            self.stale.insertRoute(family: message.family)
         case RTM_DELROUTE, RTM_DELRULE:
             if message.type == RTM_DELRULE { self.lookup.rulesChanged() }
-            self.stale.insertRoute(family: family)
+            self.stale.insertRoute(family: message.family)
             self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
             if ForwardingEntry.isDefault(message) { self.tunnels.invalidate() }
@@ -96,10 +95,10 @@ extension NetlinkSession {
             self.stale = .all
             self.attachFilter()
         case RTM_NEWNETCONF:
-            self.stale.insertRoute(family: family)
+            self.stale.insertRoute(family: message.family)
         case RTM_NEWPREFIX, RTM_NEWNDUSEROPT:
             // A router advertisement, which can change the lifetime of a route without a word about the route.
-            self.stale.insertRoute(family: UInt8(AF_INET6))
+            self.stale.insertRoute(family: AF_INET6)
             // struct prefixmsg and struct nduseroptmsg: family, others, index.
             if let index = message.field(at: 4, as: UInt32.self) { self.table.noteAdvertisement(index) }
         case RTM_NEWNEXTHOP:

@@ -231,7 +231,7 @@ final class NetlinkSession {
             if isAsked || self.isDue(self.readAgainAt) { try self.readEverything() }
             if self.isDue(self.lookup.earliestExpiry) { self.stale.insertDecisions() }
             // Only IPv6 routes have a lifetime.
-            if self.isDue(self.defaultRouteExpiry) { self.stale.insertRoute(family: UInt8(AF_INET6)) }
+            if self.isDue(self.defaultRouteExpiry) { self.stale.insertRoute(family: AF_INET6) }
             if self.isDue(self.confirmAt) { self.confirm() }
             self.report(even: isAsked)
         }

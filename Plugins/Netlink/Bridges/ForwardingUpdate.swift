@@ -27,7 +27,7 @@ struct ForwardingUpdate: Hashable {
         // struct ndmsg has 12 bytes.
         func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
         guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
-            message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+            message.family == AF_BRIDGE,
             let port = message.field(at: 4, as: UInt32.self), let state = message.field(at: 8, as: UInt16.self),
             let address = attribute(Int(NDA_LLADDR))?.bytes, address.count == 6,
             let bridge = attribute(Int(NDA_MASTER))?.uint32

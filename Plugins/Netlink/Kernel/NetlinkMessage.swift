@@ -55,6 +55,9 @@ struct NetlinkMessage {
         }
     }
 
+    /// The family of addresses (AF_*), which the family headers of rtnetlink begin with.
+    var family: Int32? { self.field(at: 0, as: UInt8.self).map(Int32.init) }
+
     /// Reads a field of the family header; nil when the message is too short.
     func field<Value: BitwiseCopyable>(at offset: Int, as _: Value.Type) -> Value? {
         let payload = unsafe self.payload

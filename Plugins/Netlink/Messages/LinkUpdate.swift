@@ -53,7 +53,7 @@ extension LinkUpdate {
     init?(_ message: NetlinkMessage) {
         // libnl's getters do not check what kind of object they are given.
         guard message.type == RTM_NEWLINK || message.type == RTM_DELLINK,
-            message.field(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC),
+            message.family == AF_UNSPEC,
             let hardwareType = message.field(at: 2, as: UInt16.self),
             let index = message.field(at: 4, as: UInt32.self), index > 0,
             let flags = message.field(at: 8, as: UInt32.self)
@@ -100,18 +100,16 @@ extension LinkUpdate {
         }
         self.details = details
     }
-}
 
-extension LinkUpdate {
     /// The interface whose IPv6 settings an RTM_NEWLINK announces, as when it received a router advertisement.
     static func indexOfProtocolSettings(_ message: NetlinkMessage) -> UInt32? {
-        guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_INET6) else { return nil }
+        guard message.type == RTM_NEWLINK, message.family == AF_INET6 else { return nil }
         return message.field(at: 4, as: UInt32.self)
     }
 
     /// What a port of a bridge forwards, from the RTM_NEWLINK of AF_BRIDGE that may be the only one to say so.
     static func port(_ message: NetlinkMessage) -> (index: UInt32, PortAttributes)? {
-        guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+        guard message.type == RTM_NEWLINK, message.family == AF_BRIDGE,
             let index = message.field(at: 4, as: UInt32.self),
             let port = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)
         else { return nil }

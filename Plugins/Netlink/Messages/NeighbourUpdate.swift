@@ -33,7 +33,7 @@ extension NeighbourUpdate {
         // struct ndmsg has 12 bytes.
         func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
         guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
-            let family = message.field(at: 0, as: UInt8.self), family == AF_INET || family == AF_INET6,
+            message.family == AF_INET || message.family == AF_INET6,
             let index = message.field(at: 4, as: UInt32.self), index > 0,
             let state = message.field(at: 8, as: UInt16.self),
             let flags = message.field(at: 10, as: UInt8.self),

@@ -32,7 +32,7 @@ extension RouteReply {
 
     /// Reads RTM_NEWROUTE; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
-        guard let family = message.field(at: 0, as: UInt8.self), family == AF_INET || family == AF_INET6,
+        guard message.family == AF_INET || message.family == AF_INET6,
             let table = message.field(at: 4, as: UInt8.self),
             let type = message.field(at: 7, as: UInt8.self),
             let flags = message.field(at: 8, as: UInt32.self)

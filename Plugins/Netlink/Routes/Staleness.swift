@@ -38,9 +38,9 @@ struct Staleness: Hashable {
     func concerns(_ interface: UInt32) -> Bool { self.hasAllInterfaces || self.interfaces.contains(interface) }
 
     /// Notes a change of a route or rule: one of a family (AF_*) says nothing about the other.
-    mutating func insertRoute(family: UInt8?) {
+    mutating func insertRoute(family: Int32?) {
         self.hasAllInterfaces = true
-        switch family.map(Int32.init) {
+        switch family {
         case AF_INET: self.families.insert(.ipv4)
         case AF_INET6: self.families.insert(.ipv6)
         default: self.insertDecisions()

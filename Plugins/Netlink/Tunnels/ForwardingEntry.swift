@@ -18,7 +18,7 @@ extension ForwardingEntry {
 
     /// Reads RTM_NEWNEIGH; nil for entries that lead to no other end.
     init?(_ message: NetlinkMessage) {
-        guard message.type == RTM_NEWNEIGH, message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+        guard message.type == RTM_NEWNEIGH, message.family == AF_BRIDGE,
             let remote = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address,
             !remote.isUnspecified
         else { return nil }
@@ -29,7 +29,7 @@ extension ForwardingEntry {
     /// Whether a message is about an entry for all frames that no other entry is for, which has an all-zero hardware
     /// address.
     static func isDefault(_ message: NetlinkMessage) -> Bool {
-        message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE)
+        message.family == AF_BRIDGE
             && message.attribute(Int(NDA_LLADDR), headerLength: self.headerLength)?.bytes.allSatisfy { $0 == 0 } == true
     }
 

@@ -36,13 +36,13 @@ struct RoutingRule: Hashable {
 
     /// Reads RTM_NEWRULE; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
-        guard message.type == RTM_NEWRULE, let family = message.field(at: 0, as: UInt8.self),
-            family == AF_INET || family == AF_INET6, let sourceLength = message.field(at: 2, as: UInt8.self),
+        guard message.type == RTM_NEWRULE, message.family == AF_INET || message.family == AF_INET6,
+            let sourceLength = message.field(at: 2, as: UInt8.self),
             let table = message.field(at: 4, as: UInt8.self),
             let action = message.field(at: 7, as: UInt8.self), let flags = message.field(at: 8, as: UInt32.self)
         else { return nil }
         self.init(
-            family == AF_INET ? .ipv4 : .ipv6,
+            message.family == AF_INET ? .ipv4 : .ipv6,
             priority: 0,
             table: action == UInt8(FR_ACT_TO_TBL) ? UInt32(table) : nil,
             isInverted: flags & UInt32(FIB_RULE_INVERT) != 0

@@ -37,13 +37,12 @@ struct TableRoute: Hashable {
 
     /// Reads RTM_NEWROUTE; nil for default routes, and for those that are not about packets to others.
     init?(_ message: NetlinkMessage) {
-        // rtm_family and rtm_dst_len of struct rtmsg.
-        guard message.type == RTM_NEWROUTE, let family = message.field(at: 0, as: UInt8.self),
-            let length = message.field(at: 1, as: UInt8.self), length > 0,
+        // rtm_dst_len of struct rtmsg.
+        guard message.type == RTM_NEWROUTE, let length = message.field(at: 1, as: UInt8.self), length > 0,
             let reply = RouteReply(message), reply.type == RTN_UNICAST
         else { return nil }
         self.gatewayed = reply.nextHops.filter { $0.gateway != nil }.map(\.interfaceIndex)
         self.direct = reply.nextHops.filter { $0.gateway == nil }.map(\.interfaceIndex)
-        self.isToHost = length == (family == UInt8(AF_INET) ? 32 : 128)
+        self.isToHost = length == (message.family == AF_INET ? 32 : 128)
     }
 }

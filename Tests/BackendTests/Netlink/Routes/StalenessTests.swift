@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct StalenessTests {
     // AF_INET, AF_INET6 and AF_BRIDGE.
-    private static let (inet, inet6, bridge): (UInt8, UInt8, UInt8) = (2, 10, 7)
+    private static let (inet, inet6, bridge): (Int32, Int32, Int32) = (2, 10, 7)
 
     @Test func aRouteConcernsItsFamilyOnAllInterfaces() {
         var staleness = Staleness()
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 0, Self.bridge])
-    func aRouteOfAnotherFamilyConcernsBoth(family: UInt8?) {
+    func aRouteOfAnotherFamilyConcernsBoth(family: Int32?) {
         var staleness = Staleness()
         staleness.insertRoute(family: family)
         #expect(staleness == .all)
