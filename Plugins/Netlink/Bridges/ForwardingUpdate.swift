@@ -24,15 +24,13 @@ struct ForwardingUpdate: Hashable {
 
     /// Reads RTM_NEWNEIGH or RTM_DELNEIGH of AF_BRIDGE; nil for entries of other devices, such as VXLAN.
     init?(_ message: NetlinkMessage) {
-        // struct ndmsg has 12 bytes.
-        func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
         guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
             message.family == AF_BRIDGE,
             let port = message.field(at: 4, as: UInt32.self), let state = message.field(at: 8, as: UInt16.self),
-            let address = attribute(Int(NDA_LLADDR))?.bytes, address.count == 6,
-            let bridge = attribute(Int(NDA_MASTER))?.uint32
+            let address = message.neighbourAttribute(NDA_LLADDR)?.bytes, address.count == 6,
+            let bridge = message.neighbourAttribute(NDA_MASTER)?.uint32
         else { return nil }
-        self.key = Key(bridge: bridge, vlan: attribute(Int(NDA_VLAN))?.load(at: 0) ?? 0, address: address)
+        self.key = Key(bridge: bridge, vlan: message.neighbourAttribute(NDA_VLAN)?.load(at: 0) ?? 0, address: address)
         self.port = port
         self.isLocal = Int32(state) & NUD_PERMANENT != 0
         // fdb_to_nud of net/bridge/br_fdb.c.
@@ -44,9 +42,9 @@ extension NetlinkRequest {
     /// Asks for an entry of the forwarding database of a bridge.
     static func forwarding(_ key: ForwardingUpdate.Key) -> NetlinkRequest {
         var request = NetlinkRequest(RTM_GETNEIGH, headerLength: 12, family: AF_BRIDGE)
-        request.append(Int(NDA_MASTER), key.bridge)
-        request.append(Int(NDA_LLADDR), bytes: key.address)
-        if key.vlan != 0 { request.append(Int(NDA_VLAN), key.vlan) }
+        request.append(NDA_MASTER, key.bridge)
+        request.append(NDA_LLADDR, bytes: key.address)
+        if key.vlan != 0 { request.append(NDA_VLAN, key.vlan) }
         return request
     }
 }

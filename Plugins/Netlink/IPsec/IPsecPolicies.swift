@@ -41,7 +41,7 @@ final class IPsecPolicies: Sendable {
     /// - Returns: Whether they are others than before.
     func read() -> Bool {
         self.known.withLock { known in
-            let request = NetlinkRequest(Int(XFRM_MSG_GETPOLICY), flags: NLM_F_DUMP, headerLength: 0)
+            let request = NetlinkRequest(XFRM_MSG_GETPOLICY, flags: NLM_F_DUMP, headerLength: 0)
             let policies = known.queries.collect(request, into: [IPsecPolicy]()) { policies, message in
                 if let policy = IPsecPolicy(message) { policies.append(policy) }
             }
@@ -161,7 +161,7 @@ struct IPsecState: Hashable {
 extension NetlinkRequest {
     /// Asks for the states that packets to an address can be given to.
     fileprivate static func dumpStates(to remote: InternetAddress) -> NetlinkRequest {
-        var request = NetlinkRequest(Int(XFRM_MSG_GETSA), flags: NLM_F_DUMP, headerLength: 0)
+        var request = NetlinkRequest(XFRM_MSG_GETSA, flags: NLM_F_DUMP, headerLength: 0)
         // struct xfrm_address_filter: source and destination, the family, the lengths of their prefixes.
         func padding(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let addresses = padding(16) + remote.bytes + padding(16 - remote.bytes.count)

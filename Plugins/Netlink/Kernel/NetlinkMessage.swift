@@ -71,6 +71,9 @@ struct NetlinkMessage {
         return unsafe nlmsg_find_attr(self.header, Int32(headerLength), Int32(type)).map { unsafe NetlinkAttribute($0) }
     }
 
+    /// Finds an attribute of a message about a neighbour or an entry of a bridge (NDA_*), behind struct ndmsg.
+    func neighbourAttribute(_ type: Int) -> NetlinkAttribute? { self.attribute(type, headerLength: 12) }
+
     /// Hands every attribute behind a family header of the given length to a function, with its type.
     func forEachAttribute(headerLength: Int, _ body: (Int, NetlinkAttribute) -> Void) {
         let payload = unsafe self.payload

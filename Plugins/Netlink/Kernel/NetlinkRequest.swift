@@ -98,7 +98,7 @@ struct NetlinkRequest {
         // struct ndmsg: family, padding, index, state, flags, type.
         var request = NetlinkRequest(RTM_GETNEIGH, headerLength: 12, family: neighbour.address.family.number)
         request.set(neighbour.interfaceIndex, at: 4)
-        request.append(Int(NDA_DST), bytes: neighbour.address.bytes)
+        request.append(NDA_DST, bytes: neighbour.address.bytes)
         return request
     }
 

@@ -120,7 +120,7 @@ extension LinkUpdate {
     static func receivedPackets(_ message: NetlinkMessage) -> UInt64? {
         guard message.type == RTM_NEWLINK else { return nil }
         // struct rtnl_link_stats64 begins with rx_packets.
-        return message.attribute(Int(IFLA_STATS64), headerLength: Self.headerLength)?.load(at: 0)
+        return message.attribute(IFLA_STATS64, headerLength: Self.headerLength)?.load(at: 0)
     }
 }
 

@@ -30,22 +30,20 @@ struct NeighbourUpdate: Hashable {
 extension NeighbourUpdate {
     /// Reads RTM_NEWNEIGH or RTM_DELNEIGH; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
-        // struct ndmsg has 12 bytes.
-        func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
         guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
             message.family == AF_INET || message.family == AF_INET6,
             let index = message.field(at: 4, as: UInt32.self), index > 0,
             let state = message.field(at: 8, as: UInt16.self),
             let flags = message.field(at: 10, as: UInt8.self),
-            let address = attribute(Int(NDA_DST))?.address
+            let address = message.neighbourAttribute(NDA_DST)?.address
         else { return nil }
         self.neighbour = Neighbour(interfaceIndex: index, address: address)
-        let probes = attribute(Int(NDA_PROBES))?.uint32 ?? 0
+        let probes = message.neighbourAttribute(NDA_PROBES)?.uint32 ?? 0
         self.isRouter = Int32(flags) & NTF_ROUTER != 0
-        let hardwareAddress = attribute(Int(NDA_LLADDR))?.bytes
+        let hardwareAddress = message.neighbourAttribute(NDA_LLADDR)?.bytes
         self.hardwareAddress = hardwareAddress?.count == 6 ? hardwareAddress : nil
         // struct nda_cacheinfo: confirmed, used, updated, each so many hundredths of a second ago (USER_HZ).
-        let hundredths: UInt32? = attribute(Int(NDA_CACHEINFO))?.load(at: 8)
+        let hundredths: UInt32? = message.neighbourAttribute(NDA_CACHEINFO)?.load(at: 8)
         self.age = .milliseconds(Int64(hundredths ?? 0) * 10)
         if message.type == RTM_NEWNEIGH {
             self.answers = Self.answers(Int32(state), probes)

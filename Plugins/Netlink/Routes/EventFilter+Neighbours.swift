@@ -42,7 +42,7 @@ extension EventFilter {
 
     /// Finds the link-layer address; neighbours without one are rejected.
     private static let findHardwareAddress: [FilterInstruction] =
-        Self.find(Int(NDA_LLADDR), headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject]
+        Self.find(NDA_LLADDR, headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject]
 
     /// Passes neighbours with one of some link-layer addresses.
     private static func hardwareBlock(_ addresses: [[UInt8]]) -> [FilterInstruction] {
@@ -91,7 +91,7 @@ extension EventFilter {
                 } + [.reject]
         // Forwarding entries of bridges are neighbours too.
         let blocks = Self.byFamily(ipv4Block, ipv6Block, others: .reject)
-        return Self.find(Int(NDA_DST), headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject, .copyToIndex]
+        return Self.find(NDA_DST, headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject, .copyToIndex]
             + blocks
     }
 }

@@ -13,24 +13,21 @@ struct ForwardingEntry: Hashable {
 }
 
 extension ForwardingEntry {
-    /// The length of struct ndmsg.
-    private static let headerLength = 12
-
     /// Reads RTM_NEWNEIGH; nil for entries that lead to no other end.
     init?(_ message: NetlinkMessage) {
         guard message.type == RTM_NEWNEIGH, message.family == AF_BRIDGE,
-            let remote = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address,
+            let remote = message.neighbourAttribute(NDA_DST)?.address,
             !remote.isUnspecified
         else { return nil }
         self.remote = remote
-        self.linkIndex = message.attribute(Int(NDA_IFINDEX), headerLength: Self.headerLength)?.uint32
+        self.linkIndex = message.neighbourAttribute(NDA_IFINDEX)?.uint32
     }
 
     /// Whether a message is about an entry for all frames that no other entry is for, which has an all-zero hardware
     /// address.
     static func isDefault(_ message: NetlinkMessage) -> Bool {
         message.family == AF_BRIDGE
-            && message.attribute(Int(NDA_LLADDR), headerLength: self.headerLength)?.bytes.allSatisfy { $0 == 0 } == true
+            && message.neighbourAttribute(NDA_LLADDR)?.bytes.allSatisfy { $0 == 0 } == true
     }
 
     /// The interface whose database an entry is of.

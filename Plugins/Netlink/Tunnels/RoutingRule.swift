@@ -54,15 +54,15 @@ struct RoutingRule: Hashable {
             && (1...3).allSatisfy { message.field(at: $0, as: UInt8.self) == 0 }
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch type {
-            case Int(FRA_PRIORITY): self.priority = attribute.uint32 ?? 0
-            case Int(FRA_FWMARK): self.mark = attribute.uint32
-            case Int(FRA_IP_PROTO):
+            case FRA_PRIORITY: self.priority = attribute.uint32 ?? 0
+            case FRA_FWMARK: self.mark = attribute.uint32
+            case FRA_IP_PROTO:
                 self.protocolNumber = attribute.load(at: 0)
                 self.isUnreachable = false
             // The header's field has 8 bits.
-            case Int(FRA_TABLE) where self.table != nil: self.table = attribute.uint32 ?? self.table
-            case Int(FRA_TABLE), Int(FRA_SUPPRESS_PREFIXLEN), Int(FRA_SUPPRESS_IFGROUP), Int(FRA_PROTOCOL): break
-            case Int(FRA_FWMASK) where attribute.uint32 == .max: break
+            case FRA_TABLE where self.table != nil: self.table = attribute.uint32 ?? self.table
+            case FRA_TABLE, FRA_SUPPRESS_PREFIXLEN, FRA_SUPPRESS_IFGROUP, FRA_PROTOCOL: break
+            case FRA_FWMASK where attribute.uint32 == .max: break
             default: self.isUnreachable = false
             }
         }

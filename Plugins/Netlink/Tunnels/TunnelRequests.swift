@@ -15,7 +15,7 @@ extension NetlinkRequest {
     static func dumpForwarding(of interface: UInt32) -> NetlinkRequest {
         // struct ndmsg.
         var request = NetlinkRequest(RTM_GETNEIGH, flags: NLM_F_DUMP, headerLength: 12, family: AF_BRIDGE)
-        request.append(Int(NDA_IFINDEX), interface)
+        request.append(NDA_IFINDEX, interface)
         return request
     }
 

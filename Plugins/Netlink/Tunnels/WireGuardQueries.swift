@@ -22,7 +22,7 @@ final class WireGuardQueries {
     }
 
     static func familyNumber(_ message: NetlinkMessage) -> UInt16? {
-        message.attribute(Int(CTRL_ATTR_FAMILY_ID), headerLength: 4)?.load(at: 0)
+        message.attribute(CTRL_ATTR_FAMILY_ID, headerLength: 4)?.load(at: 0)
     }
 
     /// Asks about an interface; nil when the kernel does not say, to this user for one.
@@ -41,7 +41,7 @@ extension NetlinkRequest {
         request.set(UInt8(CTRL_CMD_GETFAMILY), at: 0)
         request.set(UInt8(1), at: 1)
         // With its final NUL.
-        request.append(Int(CTRL_ATTR_FAMILY_NAME), bytes: Array(name.utf8) + [0])
+        request.append(CTRL_ATTR_FAMILY_NAME, bytes: Array(name.utf8) + [0])
         return request
     }
 
