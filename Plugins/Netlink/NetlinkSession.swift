@@ -303,12 +303,12 @@ final class NetlinkSession {
             egress += packets.interfaces
         }
         var interfaces = table.reportable(including: outer.isEmpty ? egress : egress + outer.keys)
-        for position in interfaces.indices where !outer.isEmpty {
-            interfaces[position].tunnelEvidence = outer[interfaces[position].index]
-        }
-        for position in interfaces.indices
-        where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
-            interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
+        for position in interfaces.indices {
+            let index = interfaces[position].index
+            if let packets = outer[index] { interfaces[position].tunnelEvidence = packets }
+            if interfaces[position].kind == "bridge", egress.contains(index) {
+                interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: index)
+            }
         }
         self.findDiversions(of: &interfaces, among: egress, in: table)
         let gateways = self.referenceRoutes.gateways(and: interfaces)

@@ -94,7 +94,8 @@ struct NetworkHistory {
         let stack = InterfaceStack(reading.interfaces, sessions: reading.sessions)
         var chosen: Set<UInt32> = []
         for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.nextHops.map(\.interfaceIndex)) }
-        var spare: [Int: [UInt32]] = [:]
+        // With a carrier, without one, and down.
+        var spare: [[UInt32]] = [[], [], []]
         var ignored: [UInt32] = []
         let interfaces = reading.interfaces.map { self.interface($0, reading, stack) }
         for (interface, read) in zip(interfaces, reading.interfaces)
@@ -104,20 +105,18 @@ struct NetworkHistory {
             case .ignored: ignored.append(interface.index)
             case .spare:
                 let hasCarrier = self.memories?[interface.index]?.hadCarrier == true
-                spare[!read.isUp ? 2 : hasCarrier ? 0 : 1, default: []].append(interface.index)
+                spare[!read.isUp ? 2 : hasCarrier ? 0 : 1].append(interface.index)
             }
         }
-        let spares = (0...2).flatMap { spare[$0] ?? [] }
+        let spares = spare.flatMap { $0 }
         chosen.formUnion(spares.prefix(Self.spareLimit))
         // Only to name them where a client asks for an explanation.
         chosen.formUnion(ignored.prefix(Self.spareLimit))
         for index in chosen { if let parent = stack.parent(of: index) { chosen.insert(parent) } }
-        let reported = zip(interfaces, reading.interfaces).filter { chosen.contains($0.0.index) }.map {
-            interface,
-            read in
-            var interface = interface
+        var reported: [NetworkInterface] = []
+        for (var interface, read) in zip(interfaces, reading.interfaces) where chosen.contains(interface.index) {
             interface.defaultRoutes = self.defaultRoutes(interface, read, reading, choice)
-            return interface
+            reported.append(interface)
         }
         return (reported, spares.count > Self.spareLimit)
     }
