@@ -129,8 +129,10 @@ struct ProbeRoundMachine: Sendable {
     }
 
     /// Whether the round waits for the addresses of a name.
-    func isResolving(_ name: String) -> Bool {
-        self.targets.contains { $0.target.name == name && $0.lookupDeadline != nil }
+    func isResolving(_ name: String) -> Bool { !self.targets(resolving: name).isEmpty }
+
+    private func targets(resolving name: String) -> [Int] {
+        self.targets.indices.filter { self.targets[$0].target.name == name && self.targets[$0].lookupDeadline != nil }
     }
 
     /// When to call ``proceed(now:budget:)`` if nothing happens.
@@ -148,8 +150,7 @@ struct ProbeRoundMachine: Sendable {
     /// Takes the addresses of a name, or why there are none.
     mutating func resolved(_ name: String, _ lookup: NameLookup, now: MonotonicTime) {
         self.nextStartAt = now
-        for index in self.targets.indices
-        where self.targets[index].target.name == name && self.targets[index].lookupDeadline != nil {
+        for index in self.targets(resolving: name) {
             self.targets[index].lookup = .done
             let port = self.targets[index].target.port
             switch lookup {
@@ -167,10 +168,7 @@ struct ProbeRoundMachine: Sendable {
     /// Has a name looked up once more, what came of the first time being of no use.
     mutating func lookUpAgain(_ name: String, now: MonotonicTime) {
         self.nextStartAt = now
-        for index in self.targets.indices
-        where self.targets[index].target.name == name && self.targets[index].lookupDeadline != nil {
-            self.targets[index].lookup = .needed
-        }
+        for index in self.targets(resolving: name) { self.targets[index].lookup = .needed }
     }
 
     /// Takes the result of an attempt.

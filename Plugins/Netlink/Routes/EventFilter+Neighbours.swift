@@ -11,28 +11,38 @@ extension EventFilter {
         _ interests: Interests
     ) -> (removed: [FilterInstruction], changed: [FilterInstruction]) {
         let gateways = Self.gatewayBlock(interests.gateways.sorted())
-        // ndm_state stands in the machine's order.
-        func state(_ state: Int32, is jump: UInt8, else other: UInt8) -> [FilterInstruction] {
-            [.loadHalf(at: 24), .jump(equal: UInt32(UInt16(state).bigEndian), true: jump, false: other)]
-        }
+        let entries = Self.forwardingBlocks(interests)
+        return (entries.removed + gateways, entries.changed + Self.answerBlock(interests) + gateways)
+    }
+
+    /// What becomes of entries of bridges and VXLAN; other neighbours go on to the gateways.
+    private static func forwardingBlocks(
+        _ interests: Interests
+    ) -> (removed: [FilterInstruction], changed: [FilterInstruction]) {
         // Entries for frames to hardware addresses that are not known, where far ends of VXLAN depend on them.
         let defaults = interests.forwarding ? [[UInt8](repeating: 0, count: 6)] : []
         guard let addresses = interests.hardwareAddresses else {
             let entries = defaults.isEmpty ? [] : Self.dispatchForwarding(Self.hardwareBlock(defaults))
-            if interests.followsRecovery { return (entries + gateways, entries + Self.passRouters + gateways) }
-            return (entries + gateways, entries + state(NUD_FAILED, is: 1, else: 0) + [.reject] + gateways)
+            return (entries, entries)
         }
         let all = defaults + addresses.prefix(Self.gatewayLimit)
         // What grows old tells nothing.
-        let withdrawn = state(NUD_STALE, is: 0, else: 1) + [.reject] + Self.hardwareBlock(all)
+        let withdrawn = Self.state(NUD_STALE, true: 0, false: 1) + [.reject] + Self.hardwareBlock(all)
         let learnt = Self.hardwareBlock(interests.followsForwarding ? all : defaults)
+        return (Self.dispatchForwarding(withdrawn), Self.dispatchForwarding(learnt))
+    }
+
+    /// Of neighbours that have changed, lets those go on to the gateways that fail, and more where more matters.
+    private static func answerBlock(_ interests: Interests) -> [FilterInstruction] {
+        if interests.followsRecovery { return Self.passRouters }
+        guard interests.hardwareAddresses != nil else { return Self.state(NUD_FAILED, true: 1, false: 0) + [.reject] }
         let found = Self.findHardwareAddress + Self.gatewayBlock(interests.unknownGateways.sorted())
-        let changed =
-            interests.followsRecovery
-            ? Self.passRouters : state(NUD_FAILED, is: 0, else: 1) + [.skip(found.count)] + found
-        return (
-            Self.dispatchForwarding(withdrawn) + gateways, Self.dispatchForwarding(learnt) + changed + gateways
-        )
+        return Self.state(NUD_FAILED, true: 0, false: 1) + [.skip(found.count)] + found
+    }
+
+    /// Compares the state of a neighbour, which stands in the machine's order.
+    private static func state(_ state: Int32, true jumpTrue: UInt8, false jumpFalse: UInt8) -> [FilterInstruction] {
+        [.loadHalf(at: 24), .jump(equal: UInt32(UInt16(state).bigEndian), true: jumpTrue, false: jumpFalse)]
     }
 
     /// Runs a block for entries of bridges, and what follows for other neighbours.
