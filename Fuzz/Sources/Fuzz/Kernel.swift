@@ -24,7 +24,7 @@ func fuzzNetlink(_ bytes: [UInt8]) {
         _ = ForwardingEntry.isDefault(message)
         _ = RoutingRule(message)
         _ = TableRoute(message)
-        _ = ReceivedPackets(message)
+        _ = LinkUpdate.receivedPackets(message)
     }
 }
 
