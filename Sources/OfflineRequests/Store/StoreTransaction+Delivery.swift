@@ -179,11 +179,10 @@ extension StoreTransaction {
         _ change: String = "attempts = attempts",
         _ arguments: StatementArguments = []
     ) throws {
-        // What is set twice has the value that comes first.
-        let forgotten = ["due", "waiting"].filter { !change.contains("\($0) = ") }.map { "\($0) = NULL, " }.joined()
+        // What is set twice has the value that comes last (https://sqlite.org/lang_update.html).
         let sql = """
-            UPDATE request SET \(change), \(forgotten)state = ?, status = coalesce(?, status), error = coalesce(?, error)
-            WHERE sequence = ?
+            UPDATE request SET due = NULL, waiting = NULL, \(change), state = ?, status = coalesce(?, status),
+              error = coalesce(?, error) WHERE sequence = ?
             """
         try self.execute(sql, arguments + [state.rawValue, status, error, row.sequence])
     }
@@ -223,14 +222,8 @@ extension StoreTransaction {
     @discardableResult
     func giveUp(_ row: StoredRow, _ policy: LanePolicy, status: Int? = nil, error: String) throws -> Finish {
         if policy == .hold {
-            try self.set(
-                row,
-                .held,
-                status: status,
-                error: error,
-                "deadline = NULL, waiting = ?",
-                [JSON.text(of: WaitingReason.laneHeld)]
-            )
+            let reason = try JSON.text(of: WaitingReason.laneHeld)
+            try self.set(row, .held, status: status, error: error, "deadline = NULL, waiting = ?", [reason])
             return Finish(state: .held)
         }
         try self.set(row, .dead, status: status, error: error, "deadline = NULL")

@@ -22,23 +22,17 @@ struct HostHealth: Hashable, Sendable {
     /// It answered, but with the failure of that request; returns whether it has to be left alone for a moment, because
     /// every answer is one.
     mutating func faulted(at now: MonotonicTime, _ settings: QueueSettings) -> Bool {
-        guard self.pause(at: now) == nil else { return false }
-        self.failed(at: now)
-        self.pauses = 0
-        return self.failures >= max(1, settings.failuresBeforePause)
+        if self.pause(at: now) == nil { self.pauses = 0 }
+        return self.failed(pausesAtOnce: false, at: now, settings)
     }
 
     /// An attempt failed; returns whether the host has to be left alone: because it fails often, or at once.
     mutating func failed(pausesAtOnce: Bool, at now: MonotonicTime, _ settings: QueueSettings) -> Bool {
         // What was under way when the pause began says nothing new.
         guard self.pause(at: now) == nil else { return false }
-        self.failed(at: now)
-        return pausesAtOnce || self.pauses > 0 || self.failures >= max(1, settings.failuresBeforePause)
-    }
-
-    private mutating func failed(at now: MonotonicTime) {
         self.failures += 1
         self.failedAt = now
+        return pausesAtOnce || self.pauses > 0 || self.failures >= max(1, settings.failuresBeforePause)
     }
 
     mutating func pause(until end: MonotonicTime, isReached: Bool) {

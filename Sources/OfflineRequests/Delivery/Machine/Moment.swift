@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathSystem
 
 /// One moment on every clock of the machine.
 ///
@@ -24,8 +25,7 @@ struct Moment: Hashable, Sendable {
         self.wall.addingTimeInterval((deadline - self.monotonic) / .seconds(1))
     }
 
-    private static let thisBoot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .ascii))
-        .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    private static let thisBoot = SystemClock.boot
 
     static func now() -> Moment {
         // ContinuousClock is CLOCK_BOOTTIME on Linux.

@@ -89,11 +89,8 @@ final class FileWatch: Sendable {
     /// Forgets what was heard, and returns whether there was anything: that is all that counts.
     @discardableResult
     func take() -> Bool {
-        let size = 4096
-        var buffer = [UInt8](repeating: 0, count: size)
-        var count = unsafe read(self.descriptor.number, &buffer, size)
-        let isHeard = count > 0
-        while count == size { count = unsafe read(self.descriptor.number, &buffer, size) }
+        var isHeard = false
+        while let events = self.descriptor.read(limit: 4096), !events.isEmpty { isHeard = true }
         return isHeard
     }
 }

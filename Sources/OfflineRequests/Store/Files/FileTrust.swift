@@ -32,7 +32,7 @@ enum FileTrust {
             }
             try self.checkOwner(of: path, status, in: paths.folder)
         }
-        guard let status = try StoreFiles.target(paths.database) else { return nil }
+        guard let status = try StoreFiles.status(paths.database, following: true) else { return nil }
         if status.isFolder { throw .isDirectory(path: paths.database) }
         guard status.isFile else { throw .notAQueue(path: paths.database) }
         guard status.st_size == 1 else { return Int(status.st_size) }

@@ -46,31 +46,21 @@ extension FileDescriptor {
 /// The file of the queue itself is never opened here while a database has it open: closing any descriptor of it would
 /// drop all locks that SQLite holds on it in this process (fcntl_locking(2)).
 enum StoreFiles {
-    /// What is under a path, a symbolic link itself; nil for nothing.
+    /// What is under a path, a symbolic link itself unless it is followed; nil for nothing.
     ///
     /// - Throws: That the system does not say, which does not mean that nothing is there.
-    static func status(_ path: String) throws(QueueError) -> stat? {
+    static func status(_ path: String, following: Bool = false) throws(QueueError) -> stat? {
         var status = stat()
-        if unsafe lstat(path, &status) == 0 { return status }
+        if unsafe fstatat(AT_FDCWD, path, &status, following ? 0 : AT_SYMLINK_NOFOLLOW) == 0 { return status }
         if [ENOENT, ENOTDIR].contains(errno) { return nil }
         throw self.error(errno, path)
     }
 
     static func isThere(_ path: String) throws(QueueError) -> Bool { try self.status(path) != nil }
 
-    /// What a path leads to; nil for nothing.
-    ///
-    /// - Throws: That the system does not say, which does not mean that nothing is there.
-    static func target(_ path: String) throws(QueueError) -> stat? {
-        var status = stat()
-        if unsafe stat(path, &status) == 0 { return status }
-        if [ENOENT, ENOTDIR].contains(errno) { return nil }
-        throw self.error(errno, path)
-    }
-
     /// The file that a path leads to; nil for none.
     private static func file(_ path: String) throws(QueueError) -> stat? {
-        guard let status = try self.target(path), status.isFile else { return nil }
+        guard let status = try self.status(path, following: true), status.isFile else { return nil }
         return status
     }
 
@@ -95,7 +85,7 @@ enum StoreFiles {
 
     /// Makes a folder for this user alone, and those above it as the system's mask has it.
     static func createFolder(_ path: String) throws(QueueError) {
-        if let present = try? self.target(path), present.isFolder { return }
+        if let present = try? self.status(path, following: true), present.isFolder { return }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try self.createFolder(String(path[..<slash]))
         }
@@ -142,7 +132,7 @@ enum StoreFiles {
 
     private static func beginning(_ path: String, _ length: Int) -> [UInt8] {
         let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-        return [UInt8](file?.read(limit: length) ?? [])
+        return file?.read(limit: length) ?? []
     }
 
     /// Makes durable what is in a file; returns whether it is.
