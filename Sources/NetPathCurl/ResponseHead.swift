@@ -32,7 +32,7 @@ struct ResponseHead {
             self.isComplete = self.status != nil
         } else if self.status != nil, let colon = text.firstIndex(of: ":") {
             let value = text[colon...].dropFirst()
-            let field = HeaderFields.Field(name: String(text[..<colon]), value: Self.trimmed(value))
+            let field = HeaderFields.Field(name: String(text[..<colon]), value: String(value.trimmed))
             self.headers.fields.append(field)
             if field.name.lowercased() == "transfer-encoding" { self.isChunked = true }
         }
@@ -44,11 +44,5 @@ struct ResponseHead {
     private init(status: Int?, size: Int) {
         self.status = status
         self.size = size
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        let isSpace = { (character: Character) in character == " " || character == "\t" }
-        guard let end = text.lastIndex(where: { !isSpace($0) }) else { return "" }
-        return String(text[...end].drop(while: isSpace))
     }
 }

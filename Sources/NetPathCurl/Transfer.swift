@@ -27,7 +27,7 @@ final class Transfer {
     private var head = ResponseHead()
     var body: [UInt8] = []
     /// Whether the rest of a response was not read, which is longer than may be kept.
-    private(set) var isCut = false
+    var isCut = false
     var source: SourceFile?
     private(set) var destination: DestinationFile?
 
@@ -88,13 +88,6 @@ final class Transfer {
         let fault = "the head of the response, or its trailer, is longer than \(ResponseHead.limit) bytes"
         self.failure = Failure(.badResponse, fault)
         return false
-    }
-
-    /// How many of so many bytes more of the body may be kept in memory; with fewer the response is cut there.
-    func room(for count: Int) -> Int {
-        let room = max(0, self.job.request.responseLimit - self.body.count)
-        if count > room { self.isCut = true }
-        return min(count, room)
     }
 
     var isSuccess: Bool { (200..<300).contains(self.head.status ?? 0) }

@@ -23,7 +23,7 @@ public enum RetryAfter: Sendable {
 
 extension StringProtocol {
     /// Without the white space that may surround the value of a field (RFC 9110, 5.6.3).
-    var trimmed: SubSequence {
+    package var trimmed: SubSequence {
         let isSpace = { (character: Character) in character == " " || character == "\t" }
         guard let first = self.firstIndex(where: { !isSpace($0) }), let last = self.lastIndex(where: { !isSpace($0) })
         else { return self[self.endIndex...] }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathHTTP
+
 extension Transfer {
     /// Reads from the file of the body; nil ends the transfer.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -15,7 +17,9 @@ extension Transfer {
     /// Keeps a part of the response, and says whether more may come.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let destination = self.destination, self.isSuccess else {
-            unsafe self.body.append(contentsOf: bytes.prefix(self.room(for: bytes.count)))
+            let room = max(0, self.job.request.responseLimit - self.body.count)
+            if bytes.count > room { self.isCut = true }
+            unsafe self.body.append(contentsOf: bytes.prefix(room))
             return !self.isCut
         }
         do throws(Failure) {
