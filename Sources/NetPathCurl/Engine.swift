@@ -28,11 +28,10 @@ final class Engine: Sendable {
 
     private let configuration: EasyHandle.Configuration
     private let mailbox = Mutex(Mailbox())
-    private let multi: MultiHandle?
+    private let multi = MultiHandle()
 
     init(_ configuration: EasyHandle.Configuration) {
         self.configuration = configuration
-        self.multi = MultiHandle()
     }
 
     // MARK: On any thread

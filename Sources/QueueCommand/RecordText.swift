@@ -81,9 +81,7 @@ extension RequestRecord {
         if let notBefore = self.notBefore { screen.row("Not before", [notBefore.text]) }
         if let status = self.lastStatus { screen.row("Last status", ["\(status)"]) }
         if let error = self.lastError { screen.row("Last error", [error]) }
-        if let response = self.response {
-            screen.row("Response", [response.description])
-        }
+        if let response = self.response { screen.row("Response", [response.description]) }
         return screen.text
     }
 

@@ -5,13 +5,6 @@ import Foundation
 import NetPathSystem
 
 enum QueueFile {
-    /// The folder for data of the user, and in it that of netpath (XDG Base Directory Specification).
-    private static func folder(_ environment: [String: String]) -> String {
-        // Relative paths are invalid, says the specification, and ignored.
-        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return "\(data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share")/netpath"
-    }
-
     /// The file of an application that names none: ``OfflineRequestQueue/standardFile(application:)``.
     static func standard(
         application: String? = nil,
@@ -22,7 +15,10 @@ enum QueueFile {
         guard 1...200 ~= name.utf8.count, !name.utf8.contains(where: isForbidden) else {
             throw .io(path: name, reason: "this cannot be an application's identifier; take one like org.example.mail")
         }
-        return "\(self.folder(environment))/requests/\(name).sqlite"
+        // Relative paths are invalid, says the XDG Base Directory Specification, and ignored.
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let folder = data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share"
+        return "\(folder)/netpath/requests/\(name).sqlite"
     }
 
     /// The name of the program, also where it was replaced since it started.

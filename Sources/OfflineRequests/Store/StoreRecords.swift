@@ -50,7 +50,7 @@ struct StoreRecords {
     }
 
     private func record(_ stored: StoredRequest) -> RequestRecord {
-        var record = stored.record(of: stored.readable(self.bodies), self.status, at: self.stamp)
+        var record = stored.record(self.bodies, self.status, at: self.stamp)
         if record.state == .backoff { record.waiting = record.notBefore.map { .backoff(until: $0) } }
         if record.state == .blocked {
             let sql = "SELECT id FROM request WHERE sequence = (\(StoreSchema.head))"

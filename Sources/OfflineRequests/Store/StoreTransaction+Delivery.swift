@@ -83,7 +83,7 @@ extension StoreTransaction {
         while requests.count < limit, let row = try rows.next() {
             if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
             let stored = try StoredRequest(row: row)
-            let record = stored.record(of: stored.readable(self.bodies), self.status, at: self.stamp)
+            let record = stored.record(self.bodies, self.status, at: self.stamp)
             requests.append(ReadyRequest(record: record, row: stored))
         }
         return requests

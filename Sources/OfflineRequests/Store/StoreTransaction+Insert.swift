@@ -9,9 +9,10 @@ extension StoreTransaction {
     ///
     /// - Throws: ``QueueError/queueFull(limit:of:)`` or ``QueueError/duplicate(_:)``; else what the database says.
     func insert(_ prepared: PreparedRequest) throws -> Insertion {
-        try self.checkRoom(for: prepared.row.size)
         let request = prepared.request
         var new = prepared.row
+        // Without it the ends of requests could not be recorded.
+        if let lacksRoom { throw QueueError.diskFull(path: self.path, missing: max(lacksRoom, new.size)) }
         var replaced: [StoredRow] = []
         if let key = request.uniqueKey {
             let condition = "INDEXED BY requestUnique WHERE uniqueKey = ? AND \(StoreSchema.pending) ORDER BY sequence"

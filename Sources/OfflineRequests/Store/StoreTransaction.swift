@@ -13,7 +13,7 @@ final class StoreTransaction {
     let now: Int64
     let settings: QueueSettings
     let bodies: BodyFiles
-    private let path: String
+    let path: String
     /// Whether another process has written since the last transaction of this process.
     let othersWrote: Bool
     /// Written at the end, where it is not the same as before.
@@ -84,11 +84,6 @@ final class StoreTransaction {
     /// Writes what is not the same as before; the last thing before the commit.
     func finish() throws {
         if self.status != self.before { try self.status.update(self.db) }
-    }
-
-    /// Makes sure that the ends of requests can be recorded with another one.
-    func checkRoom(for size: Int) throws(QueueError) {
-        if let lacksRoom { throw .diskFull(path: self.path, missing: max(lacksRoom, size)) }
     }
 
     /// For after the commit.

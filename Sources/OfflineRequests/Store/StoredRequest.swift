@@ -106,9 +106,9 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
         return request
     }
 
-    func record(of request: RetryableRequest, _ status: StoreStatus, at stamp: Moment) -> RequestRecord {
+    func record(_ bodies: BodyFiles, _ status: StoreStatus, at stamp: Moment) -> RequestRecord {
         RequestRecord(
-            request: request,
+            request: self.readable(bodies),
             state: self.state,
             waiting: self.waiting,
             lastError: self.error,

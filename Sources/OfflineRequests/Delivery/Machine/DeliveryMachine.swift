@@ -141,7 +141,7 @@ struct DeliveryMachine: Sendable {
     mutating func finished(
         _ id: UUID,
         request: RetryableRequest,
-        result: Result<TransportResponse, TransportError>,
+        result: AttemptResult,
         at now: Moment
     ) -> Disposition {
         let (outcome, host) = self.settings.outcome(of: result, for: request, at: now.wall)

@@ -5,6 +5,8 @@ import Foundation
 import NetPath
 import NetPathHTTP
 
+typealias AttemptResult = Result<TransportResponse, TransportError>
+
 /// What an attempt came to, before attempts and age are looked at.
 enum Outcome: Hashable, Sendable {
     enum Host: Hashable, Sendable {
@@ -35,7 +37,7 @@ enum Outcome: Hashable, Sendable {
 
 extension QueueSettings {
     func outcome(
-        of result: Result<TransportResponse, TransportError>,
+        of result: AttemptResult,
         for request: RetryableRequest,
         at wall: Date
     ) -> (outcome: Outcome, host: Outcome.Host) {
@@ -126,7 +128,7 @@ extension QueueSettings {
     }
 }
 
-extension Result<TransportResponse, TransportError> {
+extension AttemptResult {
     var status: Int? {
         switch self {
         case .success(let response): response.status

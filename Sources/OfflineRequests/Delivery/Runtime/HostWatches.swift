@@ -72,10 +72,11 @@ struct HostWatches {
         self.watches[host] = Watch(reachability: reachability)
         reachability.reach { [core = self.core] status in
             // Where nothing can tell there is no way.
-            let (route, isUnknown) = (status.route, status.reason.code == .notResolved)
+            let (isReachable, isUnknown) = (status.route != nil, status.reason.code == .notResolved)
+            let isBeyondRouter = status.route?.isLocalOnly == false
             core.post { worker, now in
-                worker.hosts.answered(host, leadsNowhere: route == nil, isUnknown: isUnknown)
-                worker.host(host, is: route, at: now)
+                worker.hosts.answered(host, leadsNowhere: !isReachable, isUnknown: isUnknown)
+                worker.machine.host(host, isReachable: isReachable, isBeyondRouter: isBeyondRouter, at: now)
             }
         }
     }

@@ -5,7 +5,6 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
-import Reachability
 import Synchronization
 
 /// Which process sends, and over which network.
@@ -41,12 +40,6 @@ extension QueueWorker {
         // After the requests that were cancelled, whose connections are idle now.
         if lost != nil || isRestored { self.core.transport.pathChanged() }
         if isRestored { self.core.observers.send([.connectivityRestored]) }
-    }
-
-    /// Packets to a host would take that way; nil for none.
-    func host(_ host: String, is route: HostRoute?, at now: Moment) {
-        let isBeyondRouter = route.map { !$0.isLocalOnly } ?? false
-        self.machine.host(host, isReachable: route != nil, isBeyondRouter: isBeyondRouter, at: now)
     }
 
     /// Asks for the way to hosts while there is no path to the internet, and for nothing while there is one.

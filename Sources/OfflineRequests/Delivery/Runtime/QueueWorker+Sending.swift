@@ -45,8 +45,6 @@ struct CompletedAttempt {
     var response: TransportResponse?
 }
 
-typealias AttemptResult = Result<TransportResponse, TransportError>
-
 /// The way of a request from the file to the server, and of its end back into the file.
 extension QueueWorker {
     // MARK: Out
@@ -142,12 +140,7 @@ extension QueueWorker {
 
     // MARK: Back
 
-    private func finished(
-        _ id: UUID,
-        _ run: UInt64,
-        _ result: Result<TransportResponse, TransportError>,
-        at now: Moment
-    ) {
+    private func finished(_ id: UUID, _ run: UInt64, _ result: AttemptResult, at now: Moment) {
         guard let flight = self.flight(id, run) else { return }
         let request = flight.record.request
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
