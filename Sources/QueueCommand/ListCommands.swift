@@ -8,73 +8,27 @@ import OfflineRequests
 
 // The commands that only look.
 
-extension QueueReader {
-    /// Lists requests.
+extension RequestCommand {
+    /// Lists requests, and tells people where there are none.
     ///
     /// - Throws: `QueueError` where the file can be read no further, after what could be read.
     fileprivate func list(
         _ states: Set<RequestState>,
+        of reader: QueueReader?,
         limit: Int? = nil,
-        options: RequestOptions,
-        secrets: SecretsOption
-    ) throws -> Int {
-        let (style, write) = (options.style, ToolContext.current.write)
+        secrets: SecretsOption,
+        none: @autoclosure () throws -> String
+    ) throws -> ToolStatus {
+        let (options, write) = (self.options, ToolContext.current.write)
+        let style = options.style
         var count = 0
-        try self.forEach(in: states) { record in
+        try reader?.forEach(in: states) { record in
             let record = record.shown(secrets)
             try write(options.json ? record.summary.line + "\n" : record.lines(style))
             count += 1
             return count < limit ?? .max
         }
-        return count
-    }
-}
-
-extension QueueReader {
-    /// The request that waits longest.
-    fileprivate func oldestPending() throws -> RequestRecord? {
-        var oldest: RequestRecord?
-        try self.forEach(in: RequestState.pending) { record in
-            oldest = record
-            return false
-        }
-        return oldest
-    }
-}
-
-/// What a queue holds, for Prometheus; `user` is whose it is, and `age` how many seconds the oldest request has waited.
-private func queueMetrics(
-    _ counts: [(state: String, count: Int)],
-    bytes: Int,
-    isPaused: Bool,
-    age: TimeInterval?,
-    user: String
-) -> String {
-    var text = MetricsText(isOpenMetrics: false)
-    let samples = counts.map { MetricsText.Sample($0.count, ["user": user, "state": $0.state]) }
-    text.gauge("netpath_queue_requests", "Requests in each state.", samples)
-    text.gauge(
-        "netpath_queue_bytes",
-        "Bytes of all requests, and of responses that are kept.",
-        [.init(bytes, ["user": user])]
-    )
-    text.gauge(
-        "netpath_queue_paused",
-        "Whether nothing is sent until netpath queue resume.",
-        [.init(isPaused, ["user": user])]
-    )
-    let oldest = age.map { MetricsText.Sample(max(0, $0), ["user": user]) }
-    text.gauge(
-        "netpath_queue_oldest_age_seconds",
-        "How long the oldest request that waits has waited.",
-        [oldest].compactMap(\.self)
-    )
-    return text.text
-}
-
-extension RequestCommand {
-    fileprivate func tell(_ count: Int, none: String) throws -> ToolStatus {
-        if count == 0, !self.options.json { try ToolContext.current.write(none + "\n") }
+        if count == 0, !options.json { try write(none() + "\n") }
         return .satisfied
     }
 }
@@ -82,24 +36,26 @@ extension RequestCommand {
 extension QueueCommands.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let reader = try session.read()
-        let count =
-            try reader?.list(RequestState.pending, limit: self.limit, options: self.options, secrets: self.secrets) ?? 0
-        let pause = try reader?.isPaused() == true ? " The queue is paused: \(typed("queue resume"))." : ""
-        return try self.tell(count, none: "Nothing waits." + pause)
+        let pause = { try reader?.isPaused() == true ? " The queue is paused: \(typed("queue resume"))." : "" }
+        return try self.list(
+            RequestState.pending,
+            of: reader,
+            limit: self.limit,
+            secrets: self.secrets,
+            none: "Nothing waits." + pause()
+        )
     }
 }
 
 extension QueueCommands.Dead.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let count = try session.read()?.list([.dead], options: self.options, secrets: self.secrets) ?? 0
-        return try self.tell(count, none: "Nothing was given up.")
+        try self.list([.dead], of: session.read(), secrets: self.secrets, none: "Nothing was given up.")
     }
 }
 
 extension QueueCommands.Responses.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let count = try session.read()?.list([.succeeded], options: self.options, secrets: self.secrets) ?? 0
-        return try self.tell(count, none: "No responses are kept.")
+        try self.list([.succeeded], of: session.read(), secrets: self.secrets, none: "No responses are kept.")
     }
 }
 
@@ -118,9 +74,7 @@ extension QueueCommands.Show: RunnableCommand {
         )
         return .satisfied
     }
-}
 
-extension QueueCommands.Show {
     private typealias End = (state: RequestState, date: Date, status: Int?)
 
     private func line(of id: UUID, _ end: End) -> String {
@@ -151,21 +105,12 @@ extension QueueCommands.Stats: RunnableCommand {
         let file = try reader?.file ?? OfflineRequestQueue.standardFile(application: QueueSession.application)
         let counts = try reader?.counts() ?? QueueCounts()
         let isPaused = try reader?.isPaused() ?? false
-        let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]
         if let textfile {
-            let oldest = try reader?.oldestPending()?.request.timestamp
-            let metrics = queueMetrics(
-                states.map { ($0.rawValue, counts[$0]) },
-                bytes: counts.bytes,
-                isPaused: isPaused,
-                age: oldest.map { Date.now.timeIntervalSince($0) },
-                user: NSUserName()
-            )
-            try MetricsText.write(metrics, to: textfile)
+            try MetricsText.write(self.metrics(of: reader, counts, isPaused), to: textfile)
             return .satisfied
         }
         guard !self.options.json else {
-            let members = states.map { (key: $0.rawValue, value: JSONNode.integer(counts[$0])) }
+            let members = Self.states.map { (key: $0.rawValue, value: JSONNode.integer(counts[$0])) }
             let document: JSONNode = [
                 "schema": schemaVersion,
                 "file": .string(file),
@@ -181,12 +126,44 @@ extension QueueCommands.Stats: RunnableCommand {
         let title = (counts.pending == 0 ? "EMPTY" : "\(counts.pending) PENDING") + (isPaused ? ", PAUSED" : "")
         screen.title(title, counts.pending == 0 && !isPaused ? .good : .caution, file)
         screen.heading("Requests")
-        for state in states where counts[state] > 0 || state != .succeeded {
+        for state in Self.states where counts[state] > 0 || state != .succeeded {
             screen.row(state.rawValue, ["\(counts[state])\(counts[state] == 0 ? "" : "  " + state.meaning)"])
         }
         screen.row("bytes", ["\(counts.bytes)"])
         if isPaused { screen.row("paused", ["yes, until \(typed("queue resume"))"]) }
         try ToolContext.current.write(screen.text)
         return .satisfied
+    }
+
+    private static let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]
+
+    /// What a queue holds, for Prometheus.
+    private func metrics(of reader: QueueReader?, _ counts: QueueCounts, _ isPaused: Bool) throws -> String {
+        let user = NSUserName()
+        var oldest: Date?
+        try reader?.forEach(in: RequestState.pending) { record in
+            oldest = record.request.timestamp
+            return false
+        }
+        var text = MetricsText(isOpenMetrics: false)
+        let samples = Self.states.map { MetricsText.Sample(counts[$0], ["user": user, "state": $0.rawValue]) }
+        text.gauge("netpath_queue_requests", "Requests in each state.", samples)
+        text.gauge(
+            "netpath_queue_bytes",
+            "Bytes of all requests, and of responses that are kept.",
+            [.init(counts.bytes, ["user": user])]
+        )
+        text.gauge(
+            "netpath_queue_paused",
+            "Whether nothing is sent until netpath queue resume.",
+            [.init(isPaused, ["user": user])]
+        )
+        let age = oldest.map { MetricsText.Sample(max(0, Date.now.timeIntervalSince($0)), ["user": user]) }
+        text.gauge(
+            "netpath_queue_oldest_age_seconds",
+            "How long the oldest request that waits has waited.",
+            [age].compactMap(\.self)
+        )
+        return text.text
     }
 }
