@@ -25,9 +25,7 @@ extension JSONNode {
             }
         return ["code": .string(reason.code), "message": .string(reason.description), "until": .time(until)]
     }
-}
 
-extension JSONNode {
     /// The fields of a head.
     static func headers(_ headers: HeaderFields) -> JSONNode {
         .array(headers.fields.map { ["name": .string($0.name), "value": .string($0.value)] })

@@ -11,12 +11,11 @@ import OfflineRequests
 extension SendCommand {
     /// The request that the command line describes.
     ///
-    /// - Parameters:
-    ///   - now: The time it is made.
-    ///   - limit: How many bytes its body may have at most.
+    /// - Parameter limit: How many bytes its body may have at most.
     /// - Returns: The request; its fields are checked when it is enqueued.
     /// - Throws: `QueueError` when the body cannot be read.
-    func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
+    func request(bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
+        let now = Date()
         let body = try SendBody(data: self.data, encoded: self.dataUrlencode, limit: limit)
         var headers = try HeaderFields(commandLine: self.headers)
         if headers["Content-Type"] == "" {

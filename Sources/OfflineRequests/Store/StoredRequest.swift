@@ -65,15 +65,11 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
 
     /// Inserts the row; one that is not new only where there is none with that id.
     func insert(_ db: Database, isNew: Bool = true) throws {
-        let values: [Database.Value] = [
-            .integer(self.sequence), .blob(Data(self.id)), .text(self.state.rawValue), .text(self.gate),
-            .integer(Int64(self.priority.rawValue)), .text(self.lane), .text(self.uniqueKey), .text(self.requestType),
-            .integer(self.due), .integer(self.deadline), .integer(self.enqueued), .integer(Int64(self.size)),
-            .integer(Int64(self.retries)), .integer(Int64(self.attempts)), .integer(self.received ? 1 : 0),
-            .integer(self.status.map(Int64.init)), .text(self.error),
-            .text(try self.waiting.map { try JSON.text(of: $0) }), .integer(self.checksum), .text(self.request),
-            .text(self.bodyFile), .blob(self.body),
-            .text(try self.answer.map { try JSON.text(of: $0) }), .blob(self.answerBody),
+        let values: [any StatementBinding] = [
+            self.sequence, self.id, self.state.rawValue, self.gate, self.priority.rawValue, self.lane, self.uniqueKey,
+            self.requestType, self.due, self.deadline, self.enqueued, self.size, self.retries, self.attempts,
+            self.received, self.status, self.error, try self.waiting.map { try JSON.text(of: $0) }, self.checksum,
+            self.request, self.bodyFile, self.body, try self.answer.map { try JSON.text(of: $0) }, self.answerBody,
         ]
         try db.executeDirectly(isNew ? Self.newInsertion : Self.insertion, values)
     }

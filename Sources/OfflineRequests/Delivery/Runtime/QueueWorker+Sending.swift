@@ -96,17 +96,16 @@ extension QueueWorker {
     private func checked(_ id: UUID, _ run: UInt64, _ isIntact: Result<Bool, QueueError>, at now: Moment) {
         guard let flight = self.flight(id, run) else { return }
         let (record, request) = (flight.record, flight.record.request)
-        switch isIntact {
-        case .success(true): ()
-        case .success(false):
+        let fault: (disposition: Disposition, text: String)? =
+            switch isIntact {
+            case .success(true): nil
+            case .success(false): (.hold(.damaged), RequestRecord.damage)
+            case .failure(let error): (.retry(after: Self.bodyPause, countsAttempt: false), error.description)
+            }
+        if let fault {
             self.machine.dropped(id)
-            return self.complete(
-                CompletedAttempt(record: record, disposition: .hold(.damaged), failure: RequestRecord.damage)
-            )
-        case .failure(let error):
-            self.machine.dropped(id)
-            let later = Disposition.retry(after: Self.bodyPause, countsAttempt: false)
-            return self.complete(CompletedAttempt(record: record, disposition: later, failure: error.description))
+            let attempt = CompletedAttempt(record: record, disposition: fault.disposition, failure: fault.text)
+            return self.complete(attempt)
         }
         if let response = record.response {
             // It was delivered; only a handler is missing.
