@@ -50,10 +50,8 @@ final class Engine: Sendable {
 
     func cancel(_ number: UInt64) { self.post(.cancel(number)) }
 
-    /// Cancels what is on connections from these addresses, or on none yet.
     func cancel(from addresses: Set<String>) { self.post(.cancelFrom(addresses)) }
 
-    /// Lets no request that comes later use a connection that was idle by then.
     func pathChanged() { self.post(.pathChanged) }
 
     /// Ends the thread as soon as nothing is under way any more.
@@ -129,7 +127,6 @@ struct Job: Sendable {
 }
 
 extension Array {
-    /// Empties it and returns what was in it.
     fileprivate mutating func takeAll() -> Self {
         defer { self = [] }
         return self

@@ -22,7 +22,6 @@ struct FramingWatch {
     /// Whether what comes has to be counted from now on.
     private(set) var counts = false
 
-    /// Takes in that bytes came, of whatever.
     mutating func came(_ count: Int) { self.bytes += Int64(count) }
 
     /// Looks how long the body is by now, and says whether there is too much around it.

@@ -29,7 +29,6 @@ struct StallWatch {
     /// What had moved at the last looks, the oldest first.
     private var seen: [Int64] = []
 
-    /// When to look again.
     private(set) var nextLook: ContinuousClock.Instant
 
     init(limit: Duration, rate: Int, now: ContinuousClock.Instant) {

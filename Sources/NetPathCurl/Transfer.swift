@@ -45,7 +45,6 @@ final class Transfer {
         self.watch = StallWatch(limit: job.request.timeouts.stall, rate: job.request.timeouts.minimumRate, now: .now)
     }
 
-    /// Opens the files and sets the options.
     func prepare() throws(Failure) {
         let request = self.job.request
         if case .file(let path) = request.body { self.source = try SourceFile(path) }
@@ -77,7 +76,6 @@ final class Transfer {
         return false
     }
 
-    /// Goes to another place of the body.
     func seek(to offset: Int) -> Bool {
         self.source?.offset = offset
         return self.source != nil
@@ -111,7 +109,6 @@ final class Transfer {
         return isExcessive
     }
 
-    /// Takes in that bytes of the response came, as they are sent.
     func came(_ count: Int) { self.framing.came(count) }
 
     private var bodySize: Int64 {
@@ -122,7 +119,6 @@ final class Transfer {
         }
     }
 
-    /// How far the request came.
     private var progress: TransportError.Progress {
         if let status = self.head.status { return .answered(status: status) }
         let isSent = self.attempts > 0 && self.easy.sentHeadSize > self.sentBefore

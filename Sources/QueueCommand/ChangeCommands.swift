@@ -10,13 +10,7 @@ import OfflineRequests
 // The commands that change what waits.
 
 extension RequestCommand {
-    /// Says how many requests were meant.
-    ///
-    /// - Parameters:
-    ///   - count: The number.
-    ///   - action: What was done with them, for people and as the key in JSON.
-    ///   - isOfQueue: Whether it was done with the whole queue.
-    /// - Throws: `SystemError` when standard output takes no more.
+    /// Says with how many requests, or with the whole queue, what was done.
     fileprivate func tell(_ count: Int, _ action: String, isOfQueue: Bool = false) throws {
         let document: JSONNode = .object([
             (key: "schema", value: schemaVersion),
@@ -31,14 +25,7 @@ extension RequestCommand {
 extension NamingCommand {
     /// Does something with each of the requests that were named, or with all; those that are not there are told apart.
     ///
-    /// - Parameters:
-    ///   - action: What is done, for people and as the key in JSON.
-    ///   - needsOne: Whether it is a failure that there is none at all.
-    ///   - session: Where the queue is.
-    ///   - body: Does it with one.
-    ///   - all: Does it with all; says how many there were.
-    /// - Returns: Whether all of them were there.
-    /// - Throws: `ToolFailure` before anything is done when one of them is no identifier, and what the functions throw.
+    /// Before anything is done all must be identifiers. Where one is needed it is a failure that there is none at all.
     fileprivate func each(
         _ action: String,
         needsOne: Bool = false,

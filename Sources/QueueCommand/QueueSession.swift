@@ -42,9 +42,6 @@ final class QueueSession {
     }
 
     /// Opens the queue; this process does not send.
-    ///
-    /// - Returns: The queue, which does nothing by itself yet.
-    /// - Throws: `QueueError` when the file cannot be used, `ToolFailure` when the system grants too little.
     func open() throws -> OfflineRequestQueue {
         try Shortage.check(threads: 4)
         let queue = try OfflineRequestQueue(
@@ -66,11 +63,7 @@ final class QueueSession {
         return try self.open()
     }
 
-    /// Opens the queue to look into it.
-    ///
-    /// - Returns: The queue; nil where no file was named, and no process has put anything into the usual one.
-    /// - Throws: `QueueError` when the file cannot be read, or was named and is not there, `ToolFailure` when the system
-    ///   grants too little.
+    /// Opens the queue to look into it; nil where no file was named, and no process has put anything into the usual one.
     func read() throws -> QueueReader? {
         try Shortage.check(threads: 2)
         do throws(QueueError) { return try QueueReader(application: Self.application, file: self.file) } catch {
@@ -96,10 +89,6 @@ final class QueueSession {
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.
-    ///
-    /// - Returns: The queue, which does nothing by itself yet.
-    /// - Throws: `QueueError` when the file cannot be used, `ConfigurationError` when the configuration is bad,
-    ///   `ToolFailure` when there are no such certificates, or the system grants too little.
     func openToSend(
         _ options: RequestOptions,
         trusting trust: TrustOptions,
@@ -150,9 +139,7 @@ final class QueueSession {
         _ = self.wait(within: limit) { () async throws(QueueError) in await queue.shutdown(within: .zero) }
     }
 
-    /// Waits for something asynchronous on this thread, but not for longer than a limit.
-    ///
-    /// - Returns: What came of it; nil when it goes on.
+    /// Waits for something asynchronous on this thread, but not for longer than a limit; nil when it goes on.
     func wait<Value: Sendable>(
         within limit: Duration,
         for body: @escaping @Sendable () async throws(QueueError) -> Value
@@ -166,10 +153,6 @@ final class QueueSession {
     }
 
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.
-    ///
-    /// - Parameter body: Runs on this thread.
-    /// - Returns: What it returns.
-    /// - Throws: What it throws.
     func wait<Value: Sendable>(
         for body: @escaping @Sendable () async throws(QueueError) -> Value
     ) throws(QueueError) -> Value {
@@ -180,10 +163,7 @@ final class QueueSession {
         }
     }
 
-    /// Begins something asynchronous, whose end wakes the loop.
-    ///
-    /// - Parameter body: Runs on the thread of the loop, while that turns.
-    /// - Returns: What tells its end.
+    /// Begins something asynchronous on the thread of the loop, which its end wakes.
     func begin<Value: Sendable>(_ body: @escaping @Sendable () async throws(QueueError) -> Value) -> Work<Value> {
         let work = Work<Value>()
         let loop = self.loop
@@ -196,7 +176,6 @@ final class QueueSession {
         return work
     }
 
-    /// Something asynchronous that was begun.
     final class Work<Value: Sendable>: Sendable {
         private let state = Mutex<Result<Value, QueueError>?>(nil)
 
@@ -225,8 +204,6 @@ extension ToolFailure {
 
 extension UUID {
     /// Reads one that was typed.
-    ///
-    /// - Throws: `ToolFailure` when it is none.
     init(argument: String) throws(ToolFailure) {
         guard let id = UUID(uuidString: argument) else {
             throw ToolFailure(

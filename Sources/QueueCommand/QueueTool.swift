@@ -52,8 +52,5 @@ func typed(_ words: String) -> String { "'\(QueueTool.program) \(words)\(QueueTo
 
 /// A command about requests and what it does; `NetPathCLI` knows only its words.
 protocol RunnableCommand: RequestCommand {
-    /// Does the work.
-    ///
-    /// - Throws: `QueueError`, or `ToolFailure`.
     func run(in session: QueueSession) throws -> ToolStatus
 }

@@ -17,13 +17,7 @@ extension JSONNode {
     /// What a request waits for, or null.
     static func waiting(_ reason: WaitingReason?) -> JSONNode {
         guard let reason else { return .null }
-        let until: Date? =
-            switch reason {
-            case .backoff(let until), .hostPaused(_, let until): until
-            case .ownSender(let until): until
-            default: nil
-            }
-        return ["code": .string(reason.code), "message": .string(reason.description), "until": .time(until)]
+        return ["code": .string(reason.code), "message": .string(reason.description), "until": .time(reason.until)]
     }
 
     /// The fields of a head.

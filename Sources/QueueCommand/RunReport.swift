@@ -41,9 +41,6 @@ final class RunReport {
         self.indicator?.stop()
     }
 
-    /// Shows what happened.
-    ///
-    /// - Throws: `SystemError` when standard output takes no more.
     func show(_ events: [SeenEvent], at now: MonotonicTime) throws {
         for seen in events {
             if self.isScreen {

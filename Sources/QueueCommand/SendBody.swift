@@ -16,7 +16,6 @@ struct SendBody {
 
     private let limit: Int
 
-    /// - Throws: `QueueError` when something cannot be read, or there is too much of it.
     init(data: [String], encoded: [String], limit: Int) throws(QueueError) {
         self.limit = limit
         if encoded.isEmpty, data.count == 1, data[0].hasPrefix("@"), !SendCommand.isStandardInput(data[0]) {

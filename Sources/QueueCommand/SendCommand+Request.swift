@@ -9,11 +9,7 @@ import NetPathHTTP
 import OfflineRequests
 
 extension SendCommand {
-    /// The request that the command line describes.
-    ///
-    /// - Parameter limit: How many bytes its body may have at most.
-    /// - Returns: The request; its fields are checked when it is enqueued.
-    /// - Throws: `QueueError` when the body cannot be read.
+    /// The request that the command line describes; its fields are checked when it is enqueued.
     func request(bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
         let now = Date()
         let body = try SendBody(data: self.data, encoded: self.dataUrlencode, limit: limit)
@@ -67,8 +63,6 @@ extension SendCommand {
 
 extension HeaderFields {
     /// The headers of a command line, which have been checked, and of the files that it names, as with curl.
-    ///
-    /// - Throws: `QueueError` when a file cannot be read, or has a line that is none.
     init(commandLine texts: [String]) throws(QueueError) {
         self.init()
         for text in texts {

@@ -9,12 +9,10 @@ import NetPathSystem
 struct SourceFile {
     /// Its size when it was opened, which is what the request announces.
     let size: Int
-    /// Where reading goes on.
     var offset = 0
     private let path: String
     private let descriptor: FileDescriptor
 
-    /// Opens a regular file.
     init(_ path: String) throws(Transfer.Failure) {
         // A pipe would make the thread wait for its other end.
         guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
@@ -80,7 +78,6 @@ final class DestinationFile {
         }
     }
 
-    /// Gives it its name.
     func keep() throws(Transfer.Failure) {
         guard unsafe rename(self.partialPath, self.path) == 0 else { throw .file("write", self.path) }
         self.isKept = true

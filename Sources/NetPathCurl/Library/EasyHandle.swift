@@ -128,7 +128,6 @@ import NetPathSystem
     /// How many bytes of heads were sent, of all attempts, and of those to get through a proxy.
     var sentHeadSize: Int { self.number(CURLINFO_REQUEST_SIZE) }
 
-    /// What has moved so far.
     var moved: StallWatch.Moved {
         var moved = StallWatch.Moved()
         moved.received = self.offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(self.number(CURLINFO_HEADER_SIZE))

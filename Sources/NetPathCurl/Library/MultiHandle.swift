@@ -58,7 +58,6 @@ final class MultiHandle: Sendable {
         _ = unsafe curl_multi_remove_handle(self.handle, easy.handle)
     }
 
-    /// Moves everything that can be moved.
     func perform() {
         var running: Int32 = 0
         _ = unsafe curl_multi_perform(self.handle, &running)

@@ -54,6 +54,9 @@ extension WaitingReason: CustomStringConvertible {
     /// A stable, machine-readable name, for example `noPath`.
     public var code: String { self.coded.code }
 
+    /// When that may be over; nil where no time says it.
+    package var until: Date? { self.coded.until }
+
     /// A sentence for a person, without a final full stop.
     public var description: String {
         switch self {

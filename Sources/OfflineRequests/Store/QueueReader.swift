@@ -10,7 +10,6 @@ import NetPathSystem
 /// For programs that show what waits and do not take part. Thread-safe; every function reads the file, and blocks for
 /// as long as that takes. SQLite's own companions of the file (`-wal`, `-shm`) may be made.
 public final class QueueReader: Sendable {
-    /// How many requests are read at once.
     private static let pageSize = 256
 
     /// The file of the queue.

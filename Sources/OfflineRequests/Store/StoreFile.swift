@@ -20,7 +20,6 @@ final class StoreFile: Sendable {
     private let patience: Duration
     private let state = Mutex(State())
 
-    /// The files that are open.
     struct Files: Sendable {
         var database: FileIdentity
         var journal: FileIdentity?
@@ -135,14 +134,12 @@ final class StoreFile: Sendable {
     /// of its threads every second from then on, for ever.
     private static let closed = Mutex<[DatabaseQueue]>([])
 
-    /// Closes a connection.
     static func close(_ database: DatabaseQueue) {
         try? database.close()
         // They take 4 KiB each; a process that opens queues so often does not sleep anyway.
         self.closed.withLock { if $0.count < 64 { $0.append(database) } }
     }
 
-    /// Does something with a connection, and closes it.
     static func once<Value>(_ database: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
         defer { self.close(database) }
         return try database.inDatabase(body)

@@ -13,7 +13,6 @@ struct StoreRecords {
 
     var counts: QueueCounts { get throws { try QueueCounts(self.db) } }
 
-    /// The request with an id, finished or not; nil when there is none.
     func record(_ id: UUID) throws -> RequestRecord? {
         let statement = try self.db.cachedStatement(sql: "SELECT * FROM request WHERE id = ?")
         return try StoredRequest.fetchOne(statement, arguments: [id]).map { self.record($0) }

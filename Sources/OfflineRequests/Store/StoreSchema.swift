@@ -106,7 +106,6 @@ enum StoreSchema {
         }
     }
 
-    /// Makes the tables of a new database.
     static func make(_ db: Database, at stamp: Moment) throws {
         try db.execute(sql: self.tables)
         for state in RequestState.allCases {
@@ -115,7 +114,6 @@ enum StoreSchema {
         try StoreStatus(at: stamp).insert(db)
     }
 
-    /// Brings the tables of an earlier version up to date.
     static func upgrade(_ database: DatabaseQueue, path: String) throws {
         guard try database.read({ try self.check($0, path: path) }) < self.version else { return }
         try database.write { db in

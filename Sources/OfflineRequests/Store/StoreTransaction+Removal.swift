@@ -72,7 +72,6 @@ extension StoreTransaction {
         return try self.end("sequence IN (\(apart))").count
     }
 
-    /// Removes a request that is finished, for example once its response was taken.
     func purge(_ id: UUID) throws -> Bool { try !self.end("id = ? AND NOT (\(StoreSchema.pending))", [id]).isEmpty }
 
     /// Removes the responses that no process took in time, and what ended long ago.

@@ -39,7 +39,6 @@ struct BodyFiles: Sendable {
     /// Where a body is; a name that no queue gives leads to no file.
     func path(_ name: String) -> String { "\(self.folder)/\(UUID(uuidString: name)?.text ?? "none")" }
 
-    /// A body that was copied into a file of the queue's own.
     struct Copy: Sendable {
         var name: String
         var lease: BodyLease

@@ -58,13 +58,11 @@ enum StoreFiles {
 
     static func isThere(_ path: String) throws(QueueError) -> Bool { try self.status(path) != nil }
 
-    /// The file that a path leads to; nil for none.
     private static func file(_ path: String) throws(QueueError) -> stat? {
         guard let status = try self.status(path, following: true), status.isFile else { return nil }
         return status
     }
 
-    /// How long a file is; zero where there is none.
     static func size(_ path: String) throws(QueueError) -> Int { try self.file(path).map { Int($0.st_size) } ?? 0 }
 
     static func identity(_ path: String) throws(QueueError) -> FileIdentity? {
