@@ -93,18 +93,15 @@ final class RequestStore: Sendable {
                 let (value, transaction): (Value, StoreTransaction)
                 do {
                     try db.executeDirectly("BEGIN IMMEDIATE")
-                    do {
-                        transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
-                        transaction.lacksRoom = missing
-                        value = try body(transaction)
-                        try transaction.finish()
-                        try db.executeDirectly("COMMIT")
-                        state.last = transaction.seen
-                    } catch {
-                        try? db.rollback()
-                        throw error
-                    }
-                } catch let error where StoreErrors.isFullDisk(error, path: self.paths.database) {
+                    transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
+                    transaction.lacksRoom = missing
+                    value = try body(transaction)
+                    try transaction.finish()
+                    try db.executeDirectly("COMMIT")
+                    state.last = transaction.seen
+                } catch {
+                    try? db.rollback()
+                    guard StoreErrors.isFullDisk(error, path: self.paths.database) else { throw error }
                     // Once the file has all that is in the journal, the next transaction has the room of that.
                     _ = try? db.checkpoint(.restart)
                     guard let size, size > 0 else { throw error }

@@ -81,7 +81,7 @@ extension DeliveryMachine {
         return next > now.monotonic ? Obstacle(reason: .concurrency, until: next) : nil
     }
 
-    private var concurrency: Int { max(1, self.settings.concurrency) }
+    var concurrency: Int { max(1, self.settings.concurrency) }
 
     /// How many places are for hosts that nothing is being sent to, half of them for those that have answered before.
     private var lastPlaces: Int { self.concurrency > 1 ? max(1, self.concurrency / 4) : 0 }

@@ -114,7 +114,7 @@ struct DeliveryMachine: Sendable {
     mutating func force() {
         self.promote(.all)
         self.opensAt = nil
-        self.limit = max(1, self.settings.concurrency)
+        self.limit = self.concurrency
         self.hosts = [:]
     }
 
@@ -169,17 +169,19 @@ struct DeliveryMachine: Sendable {
     /// and with every few seconds, since a server that does not answer must not keep the others waiting.
     func limit(at now: Moment) -> Int {
         guard let opensAt, self.limit < self.settings.concurrency else { return self.limit }
-        let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
-        return min(self.limit << min(steps, 32), max(1, self.settings.concurrency))
+        return min(self.limit << min(Self.steps(from: opensAt, to: now), 32), self.concurrency)
     }
 
     func nextStep(after now: Moment) -> MonotonicTime? {
         guard let opensAt, self.limit(at: now) < self.settings.concurrency else { return nil }
-        let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
-        return opensAt + .nanoseconds((steps + 1) * Self.rampInterval.inNanoseconds)
+        return opensAt + .nanoseconds((Self.steps(from: opensAt, to: now) + 1) * Self.rampInterval.inNanoseconds)
     }
 
     private static let rampInterval: Duration = .seconds(3)
+
+    private static func steps(from opensAt: MonotonicTime, to now: Moment) -> Int64 {
+        max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
+    }
 
     func isReconnecting(at now: Moment) -> Bool {
         self.opensAt.map { $0 > now.monotonic } ?? false
@@ -188,7 +190,7 @@ struct DeliveryMachine: Sendable {
 
 extension DeliveryMachine {
     private mutating func learn(_ lesson: Outcome.Host, from host: String?, at now: Moment) {
-        if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
+        if lesson == .works { self.limit = min(self.limit * 2, self.concurrency) }
         guard let host, lesson != .unknown else { return }
         if lesson == .works {
             self.hosts[host] = nil
