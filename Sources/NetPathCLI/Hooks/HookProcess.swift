@@ -165,11 +165,7 @@ final class HookProcess {
         self.loggedBytes += kept.count
         self.droppedBytes += bytes.count - kept.count
         self.lines[stream].append(kept)
-        while let line = self.lines[stream].next() {
-            switch line {
-            case .whole(let bytes), .tooLong(let bytes): self.logLine(bytes, stream)
-            }
-        }
+        while let line = self.lines[stream].next() { self.logLine(line.bytes, stream) }
         return true
     }
 

@@ -126,9 +126,7 @@ extension HookRun {
             + (self.droppedBytes > 0 ? ["\(self.droppedBytes) bytes of output dropped"] : [])
         return parts.joined(separator: ", ")
     }
-}
 
-extension HookRun {
     /// How much the end of the run matters.
     var level: LogLevel { self.outcome.isGood || self.outcome == .stopped ? .info : .error }
 
@@ -191,14 +189,10 @@ extension HookReport {
             screen.row("on", [hook.trigger.rawValue + (hold > .zero ? " for \(DurationText.format(hold))" : "")])
             if !hook.command.isEmpty { screen.row("command", [hook.command.joined(separator: " ")]) }
             let runs = report.runCount == 1 ? "1 run" : "\(report.runCount) runs"
-            let state = report.runningSince.map { "running since \(Self.moment($0, local))" } ?? "idle"
+            let state = report.runningSince.map { "running since \(local($0).text)" } ?? "idle"
             screen.row("state", ["\(state); \(runs), \(report.failureCount) failed"])
-            screen.row("latest runs", report.runs.map { "\(Self.moment($0.startedAt, local)) \($0.text)" })
+            screen.row("latest runs", report.runs.map { "\(local($0.startedAt).text) \($0.text)" })
         }
         return screen.text
-    }
-
-    private static func moment(_ time: WallTime, _ local: (WallTime) -> CivilTime) -> String {
-        "\(local(time).date) \(local(time).time.prefix(8))"
     }
 }

@@ -38,7 +38,7 @@ extension StatusSnapshot: LiveSnapshot {
     }
 
     func remark(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> String? {
-        picture.history.entries.first.map { "last change \(local($0.time).date) \(local($0.time).time.prefix(8))" }
+        picture.history.entries.first.map { "last change \(local($0.time).text)" }
     }
 }
 
