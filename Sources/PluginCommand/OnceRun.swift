@@ -15,13 +15,9 @@ struct OnceRun: Sendable {
     /// How long it may go on then.
     private static let moment = Duration.seconds(1)
 
-    private let entry: String
-    private let isJSON: Bool
-
-    init(_ entry: String, isJSON: Bool) {
-        self.entry = entry
-        self.isJSON = isJSON
-    }
+    /// The backend as an entry of a configuration.
+    let entry: String
+    let isJSON: Bool
 
     /// Runs the program, and writes what it said.
     ///

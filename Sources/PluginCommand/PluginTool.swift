@@ -16,9 +16,6 @@ struct PluginTool: ParsableCommand {
     /// What the program is made of.
     static let facts = BuildFacts(program: "netpath-plugin")
 
-    /// What messages name: the program that this one serves.
-    static let program = "netpath"
-
     static let configuration = CommandConfiguration(
         commandName: "netpath-plugin",
         abstract: "Find out whether a backend is right.",
@@ -56,7 +53,7 @@ extension CheckPluginCommand {
         ChildProcess.adoptOrphans()
         defer { ProgramHoldings.endLeftovers() }
         if self.once {
-            let once = OnceRun(entry, isJSON: self.json)
+            let once = OnceRun(entry: entry, isJSON: self.json)
             let result: Result<ToolStatus, any Error> = waitFor {
                 do { return .success(try await once.perform()) } catch { return .failure(error) }
             }
@@ -89,14 +86,11 @@ extension ComparePluginCommand {
             program: ToolContext.current.netpath,
             patience: self.patience.duration
         ) { _ in entry }
-        let count = Mutex(0)
+        let count = Atomic(0)
         let context = ToolContext.current
         let table = waitFor {
             await comparison.play(scenarios) { row in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = count.wrappingAdd(1, ordering: .relaxed).newValue
                 if number % 10 == 0 { context.note("\(number) of \(scenarios.count)") }
             }
         }

@@ -59,12 +59,11 @@ actor ProgramCheck {
 
     private func watchRun() async -> Live {
         let isUnknown = Outcome.unchecked("there is no first report")
-        guard let run = try? ProgramRun(self.entry, patienceFactor: self.patienceFactor) else {
-            return Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
-        }
+        let unknown = Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
+        guard let run = try? ProgramRun(self.entry, patienceFactor: self.patienceFactor) else { return unknown }
         guard await run.hasReported(within: self.firstReport) else {
             await run.stop()
-            return Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
+            return unknown
         }
         let heartbeat = run.record.heartbeat
         let limit = min(max(heartbeat.map { $0 + .seconds(1) } ?? .zero, Self.watch.least), Self.watch.most)

@@ -4,7 +4,6 @@
 import NetPathCLI
 
 NetPathTool.main(PluginTool.self) { context in
-    context.name = PluginTool.program
     context.facts = PluginTool.facts
     context.plugins = { command in
         switch command {

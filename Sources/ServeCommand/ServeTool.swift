@@ -12,9 +12,6 @@ struct ServeTool: ParsableCommand {
     /// What the program is made of.
     static let facts = BuildFacts(program: "netpath-serve")
 
-    /// What messages name: the program that this one serves.
-    static let program = "netpath"
-
     static let configuration = CommandConfiguration(
         commandName: "netpath-serve",
         abstract: "Show the path as a web page, a banner for other pages, and metrics.",

@@ -4,7 +4,6 @@
 import NetPathCLI
 
 NetPathTool.main(ServeTool.self) { context in
-    context.name = ServeTool.program
     context.facts = ServeTool.facts
     context.serve = { command in try command.perform() }
 }
