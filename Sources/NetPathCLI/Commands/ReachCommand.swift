@@ -41,20 +41,13 @@ struct ReachCommand: ToolCommand {
     var options: GlobalOptions
 
     func validate() throws {
-        let target: HostTarget
-        do throws(HostReachabilityError) { target = try self.target() } catch {
-            throw ValidationError(error.description.safe)
-        }
+        let target = try HostTarget(typed: self.host)
         if self.connect, self.watch { throw ValidationError("--connect is done once: leave out --watch") }
         if self.connect, target.port == nil { throw ValidationError("--connect needs a port, as in example.net:443") }
     }
 
-    private func target() throws(HostReachabilityError) -> HostTarget {
-        self.host.contains("://") ? try HostTarget(url: self.host) : try HostTarget(self.host)
-    }
-
     func execute() throws -> ToolStatus {
-        let target = try self.target()
+        let target = try HostTarget(typed: self.host)
         let loop = try EventLoop()
         if self.watch { loop.wakeUp.stopOnSignals() }
         let configuration = try self.options.runnableConfiguration()
@@ -116,11 +109,11 @@ struct ReachCommand: ToolCommand {
 
     /// Connects once, by what the TCP probe does in a round.
     private static func connect(to target: HostTarget, port: UInt16, limit: Duration) throws -> ProbeOutcome {
-        let host = target.text.contains(":") ? "[\(target.text)]" : target.text
-        let text = "backends: [{type: tcpProbe, targets: [\"\(host):\(port)\"]}]"
+        let target = target.probed(at: port)
+        let text = "backends: [{type: tcpProbe, targets: [\"\(target)\"]}]"
         let source = ConfigurationSource(name: "--connect", text: text)
         let inquiry = try OneShotCommand.ask(LoadedConfiguration.parse(source), limit: limit)
         let outcome = inquiry.snapshots.first?.evidence?.probes?.outcomes.first
-        return outcome ?? ProbeOutcome(target: "\(host):\(port)", result: .timedOut)
+        return outcome ?? ProbeOutcome(target: target, result: .timedOut)
     }
 }

@@ -75,7 +75,7 @@ struct WaitCommand: ToolCommand {
             "Packets to this host would be sent; with a port, a TCP connection is accepted (it is tried repeatedly).",
             valueName: "host[:port]"
         ),
-        transform: Self.target
+        transform: HostTarget.init(typed:)
     )
     var host: [HostTarget] = []
 
@@ -130,14 +130,6 @@ struct WaitCommand: ToolCommand {
             throw ValidationError("'\(text.safe)' is not a pattern of names: it is empty, or a '[' lacks its ']'")
         }
         return pattern
-    }
-
-    private static func target(_ text: String) throws -> HostTarget {
-        do throws(HostReachabilityError) {
-            return text.contains("://") ? try HostTarget(url: text) : try HostTarget(text)
-        } catch {
-            throw ValidationError(error.description.safe)
-        }
     }
 
     private var conditions: WaitConditions {
@@ -251,7 +243,7 @@ struct WaitCommand: ToolCommand {
             adapt: adapt
         )
         // Watched only where they matter: closing the watches delays the end of the process.
-        let watchesFiles = self.dns || self.options.json || self.host.contains { $0.isName }
+        let watchesFiles = self.dns || self.options.json || self.host.contains(where: \.isName)
         coordinator.start(watchingFiles: watchesFiles)
         defer { coordinator.stop() }
         let hosts = try WaitedHosts(self.host, on: coordinator, loop: loop, for: session)
@@ -311,11 +303,6 @@ struct WaitCommand: ToolCommand {
         if outcome != .met { ToolContext.current.say(report.message) }
         return status
     }
-}
-
-extension HostTarget {
-    /// Whether it has to be looked up.
-    fileprivate var isName: Bool { if case .name = self.host { true } else { false } }
 }
 
 extension LoadedConfiguration {

@@ -26,8 +26,7 @@ struct WaitedHosts: Sendable {
         for session: WaitSession
     ) throws(ConfigurationError) {
         self.watches = targets.filter { $0.port == nil }.map { target in
-            let isName = if case .name = target.host { true } else { false }
-            let watch = HostWatch(target.host, on: coordinator, files: isName ? .shared : nil)
+            let watch = HostWatch(target.host, on: coordinator, files: target.isName ? .shared : nil)
             _ = watch.subscribe { status in session.take { $0.hosts[target] = WaitedHost(status) } }
             watch.start()
             return watch
@@ -53,9 +52,9 @@ struct WaitedHosts: Sendable {
         for session: WaitSession
     ) throws(ConfigurationError) -> PathCoordinator {
         let entries = targets.enumerated().map { number, target in
-            let host = target.text.contains(":") ? "[\(target.text)]" : target.text
+            let host = target.probed(at: target.port ?? 0)
             let options = "interval: \(self.interval), backoff: \(self.interval), maxPerMinute: \(self.maxPerMinute)"
-            return "{type: tcpProbe, name: \"\(number)\", targets: [\"\(host):\(target.port ?? 0)\"], \(options)}"
+            return "{type: tcpProbe, name: \"\(number)\", targets: [\"\(host)\"], \(options)}"
         }
         let source = ConfigurationSource(name: "--host", text: "backends: [\(entries.joined(separator: ", "))]")
         let coordinator = try LoadedConfiguration.parse(source).makeCoordinator(clock: loop, executor: loop)
