@@ -31,7 +31,7 @@ extension ComparisonTally {
             "summary": .array(backends.map { .tally(of: $0.name, $0.counts) }),
             "changes": .integer(changes),
             "elapsedMilliseconds": .integer(elapsed.inMilliseconds),
-            "windowMilliseconds": .integer(self.window.inMilliseconds),
+            "windowMilliseconds": .integer(Self.window.inMilliseconds),
             "time": .string(now.wall.rfc3339),
         ]
     }

@@ -48,17 +48,13 @@ struct ComparisonTally: Hashable, Sendable {
     }
 
     /// How long the others may take to notice a change.
-    let window: Duration
+    static let window: Duration = .seconds(5)
 
     private var backends: [Backend] = []
     /// Those that may still be noticed, in the order in which they began.
     private var changes: [Change] = []
     private var lastNumber = 0
     private var settledCount = 0
-
-    init(window: Duration = .seconds(5)) {
-        self.window = window
-    }
 
     // MARK: Histories
 
@@ -103,7 +99,7 @@ struct ComparisonTally: Hashable, Sendable {
     private mutating func takeBack(_ index: Int, to status: PathStatus, at now: MonotonicTime) -> Bool {
         let position = self.changes.lastIndex { change in
             change.number == self.backends[index].latestChange && change.opener == index && change.former == status
-                && change.isContradicted && change.noticed.count == 1 && now - change.beganAt <= self.window
+                && change.isContradicted && change.noticed.count == 1 && now - change.beganAt <= Self.window
         }
         guard let position else { return false }
         self.changes.remove(at: position)
@@ -140,7 +136,7 @@ struct ComparisonTally: Hashable, Sendable {
 
     /// Counts the changes whose window is over.
     private mutating func settle(at now: MonotonicTime) {
-        while self.changes.count > 1, now - self.changes[0].beganAt > self.window {
+        while self.changes.count > 1, now - self.changes[0].beganAt > Self.window {
             self.count(self.changes.removeFirst(), at: now)
         }
     }
@@ -150,7 +146,7 @@ struct ComparisonTally: Hashable, Sendable {
         for index in self.backends.indices {
             if let time = change.noticed[index] {
                 self.backends[index].counts.delays.append(max(.zero, time - change.beganAt))
-            } else if change.expected.contains(index), now - change.beganAt > self.window {
+            } else if change.expected.contains(index), now - change.beganAt > Self.window {
                 self.backends[index].counts.missed += 1
             }
         }
