@@ -27,14 +27,7 @@ struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
     /// How to leave, for the last row.
     let hint: String
     /// When the view ends by itself.
-    let end: WallTime?
-
-    init(name: String, characters: LiveCharacters, hint: String, end: WallTime? = nil) {
-        self.name = name
-        self.characters = characters
-        self.hint = hint
-        self.end = end
-    }
+    var end: WallTime?
 
     /// Takes the next snapshot.
     mutating func record(_ snapshot: Snapshot) {

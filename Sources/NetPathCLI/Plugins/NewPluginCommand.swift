@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-package import ArgumentParser
+import ArgumentParser
 import NetPath
 import NetPathSystem
 
 /// `netpath plugin new`.
-package struct NewPluginCommand: ToolCommand {
-    package static let configuration = CommandConfiguration(
+struct NewPluginCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
         commandName: "new",
         abstract: "Write a backend to start from, which builds and passes its tests.",
         discussion: """
@@ -17,7 +17,7 @@ package struct NewPluginCommand: ToolCommand {
     )
 
     /// What the backend is written in.
-    package enum Language: String, CaseIterable, ExpressibleByArgument, Sendable {
+    enum Language: String, CaseIterable, ExpressibleByArgument, Sendable {
         /// Swift: it runs within the program.
         case swift
         /// Python: it runs beside it.
@@ -27,7 +27,7 @@ package struct NewPluginCommand: ToolCommand {
     }
 
     @Argument(help: ArgumentHelp("What the backend is called: letters, digits and hyphens.", valueName: "name"))
-    package var name: String
+    var name: String
 
     @Option(
         help: ArgumentHelp(
@@ -36,7 +36,7 @@ package struct NewPluginCommand: ToolCommand {
             valueName: "language"
         )
     )
-    package var language: Language?
+    var language: Language?
 
     @Option(
         name: .customLong("netpath"),
@@ -45,11 +45,9 @@ package struct NewPluginCommand: ToolCommand {
             valueName: "place"
         )
     )
-    package var netpath: String?
+    var netpath: String?
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard PluginName(self.name) != nil else {
             throw ValidationError("'\(self.name)' is not a name: a letter, then letters, digits and hyphens")
         }
@@ -66,9 +64,9 @@ package struct NewPluginCommand: ToolCommand {
 
     var chosen: Language { self.language ?? (self.netpath == nil ? .python : .swift) }
 
-    package static let uselessOptions = ["--config", "--set", "--json", "--color"]
+    static let uselessOptions = ["--config", "--set", "--json", "--color"]
 
-    package func execute() throws -> ToolStatus {
+    func execute() throws -> ToolStatus {
         guard let name = PluginName(self.name) else { return .usage }
         let types = ToolContext.current.registry.all.map(\.type)
         if let reason = name.obstacle(to: self.chosen, types: types) { throw ToolFailure(.usage, reason) }

@@ -17,10 +17,6 @@ struct Report {
     /// What puts something else in place of what is private; nil where nothing is.
     var masking: Masking?
 
-    init(masking: Masking?) {
-        self.masking = masking
-    }
-
     /// Adds what a function makes, masked, or why that is missing.
     mutating func add(_ name: String, _ make: (inout Masking?) throws -> String) {
         var text: String

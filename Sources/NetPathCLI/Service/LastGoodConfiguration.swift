@@ -7,11 +7,8 @@ import NetPathSystem
 
 /// The configuration that a service ran with last, kept for when the one on disk is refused at a start.
 struct LastGoodConfiguration: Sendable {
-    private let folder: String
-
-    init(in folders: ServiceFolders) {
-        self.folder = folders.state
-    }
+    /// Where the service keeps what stays.
+    let folder: String
 
     private var path: String { self.folder + "/last-good.yaml" }
 
@@ -69,7 +66,7 @@ extension GlobalOptions {
         let context = ToolContext.current
         do throws(ConfigurationError) { return (try self.configuration(), nil) } catch {
             guard context.environment["NOTIFY_SOCKET"] != nil else { throw error }
-            if let kept = LastGoodConfiguration(in: folders).load(path: self.configurationPath, context) {
+            if let kept = LastGoodConfiguration(folder: folders.state).load(path: self.configurationPath, context) {
                 return (kept, error)
             }
             guard orDefault else { throw error }

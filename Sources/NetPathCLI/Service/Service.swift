@@ -63,7 +63,7 @@ final class Service {
             log: hookLog
         )
         self.hooks = hooks
-        let lastGood = LastGoodConfiguration(in: folders)
+        let lastGood = LastGoodConfiguration(folder: folders.state)
         let keep = { @Sendable (configuration: LoadedConfiguration) in
             do throws(SystemError) { try lastGood.keep(configuration) } catch {
                 log.write(.warning, "\(error); a start with a refused configuration uses the previous one")

@@ -6,8 +6,6 @@ import NetPathSystem
 
 /// A program that belongs to this one and is installed with it.
 struct CompanionProgram: Hashable, Sendable {
-    /// Its file name.
-    var name: String
     /// Where it may be, the likeliest place first.
     var places: [String]
 
@@ -18,7 +16,6 @@ struct CompanionProgram: Hashable, Sendable {
     ///   - executable: The absolute path of the running program; nil when the system does not tell.
     ///   - searchPath: `$PATH`.
     init(_ name: String, executable: String?, searchPath: String?) {
-        self.name = name
         let folder = executable.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
         let beside = folder.map { ["\($0)/\(name)", "\($0)/../libexec/netpath/\(name)"] } ?? []
         // A relative entry would run whatever lies in the folder one happens to be in.
