@@ -14,13 +14,7 @@ struct OutputOptions: ParsableArguments {
     var color = ColorChoice.auto
 
     /// How text for people is laid out on standard output.
-    var style: TextStyle {
-        let context = ToolContext.current
-        return TextStyle(
-            isColored: self.color.isColored(isTerminal: context.isTerminal, environment: context.environment),
-            width: context.columns
-        )
-    }
+    var style: TextStyle { self.color.style }
 
     /// Writes one document, as JSON or as text.
     ///
@@ -30,4 +24,13 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-extension ColorChoice: ExpressibleByArgument {}
+extension ColorChoice: ExpressibleByArgument {
+    /// How text for people is laid out on standard output.
+    var style: TextStyle {
+        let context = ToolContext.current
+        return TextStyle(
+            isColored: self.isColored(isTerminal: context.isTerminal, environment: context.environment),
+            width: context.columns
+        )
+    }
+}

@@ -140,13 +140,7 @@ package struct RequestOptions: ParsableArguments {
     }
 
     /// How text for people is laid out on standard output.
-    package var style: TextStyle {
-        let context = ToolContext.current
-        return TextStyle(
-            isColored: self.color.isColored(isTerminal: context.isTerminal, environment: context.environment),
-            width: context.columns
-        )
-    }
+    package var style: TextStyle { self.color.style }
 }
 
 /// Ends the command with a status and a message.
