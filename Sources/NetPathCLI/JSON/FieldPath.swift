@@ -77,8 +77,14 @@ extension JSONNode {
     /// The text on one line, without a final line feed.
     package var line: String { String(decoding: JSONText.line(self.write).dropLast(), as: UTF8.self) }
 
+    /// A string as it is; nil for everything else.
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// The strings of a list; none for everything else.
+    var texts: [String] { if case .array(let nodes) = self { nodes.compactMap(\.text) } else { [] } }
+
     /// A string as it is, save for what could act on a terminal; everything else as JSON.
-    var plainText: String { if case .string(let text) = self { text.printable(limit: .max) } else { self.line } }
+    var plainText: String { self.text?.printable(limit: .max) ?? self.line }
 }
 
 // MARK: - The path document

@@ -44,10 +44,8 @@ extension ToolContext {
 
     /// The same of an answer to ``ServiceRequest/status``.
     func noteNamespace(ofStatus answer: [UInt8]?) {
-        guard let answer, case .array(let via)? = (try? JSONReader.read(answer[...]))?["via"],
-            case .string(let machine)? = via.first
-        else { return }
-        self.noteNamespace(of: machine)
+        guard let answer, let document = try? JSONReader.read(answer[...]) else { return }
+        self.noteNamespace(of: document["via"]?.texts.first)
     }
 }
 

@@ -66,7 +66,7 @@ struct ServiceWord: Sendable {
     /// Why the service says what it does; nil where it does not tell.
     func explanation(of snapshot: StatusSnapshot) -> ExplainedPath? {
         guard let answer = self.ask(.details),
-            let node = (try? JSONReader.read(answer[...]))?["explanation"], case .string(let rule)? = node["rule"]
+            let node = (try? JSONReader.read(answer[...]))?["explanation"], let rule = node["rule"]?.text
         else { return nil }
         return ExplainedPath(
             snapshot: snapshot,
@@ -140,10 +140,4 @@ extension StatusSnapshot {
         self.backends = noted(self.backends)
         if let reports = self.path?.backends { self.path?.backends = noted(reports) }
     }
-}
-
-extension JSONNode {
-    fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
-
-    fileprivate var texts: [String] { if case .array(let nodes) = self { nodes.compactMap(\.text) } else { [] } }
 }
