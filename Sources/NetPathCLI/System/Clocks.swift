@@ -3,6 +3,7 @@
 
 import Glibc
 import NetPath
+import NetPathSystem
 
 extension ClockReading {
     /// Reads both clocks of the machine.
@@ -19,9 +20,7 @@ extension WallTime {
         let isKnown = unsafe localtime_r(&seconds, &broken) != nil
         return CivilTime(self, offsetSeconds: isKnown ? unsafe Int(broken.tm_gmtoff) : 0)
     }
-}
 
-extension WallTime {
     /// The moment that the machine's time zone shows so; nil when there is none.
     init?(local civil: CivilTime) {
         var broken = unsafe Self.broken(civil)
@@ -73,6 +72,11 @@ extension WallTime {
 extension MonotonicTime {
     /// Reads the clock of ``SystemMonotonicClock``, at a tenth of the cost of Swift's durations.
     static func now() -> MonotonicTime { MonotonicTime(nanoseconds: nanosecondsOn(CLOCK_MONOTONIC)) }
+}
+
+extension CurrentThread {
+    /// The processor time that the thread has used.
+    static var processorTime: Duration { .nanoseconds(nanosecondsOn(CLOCK_THREAD_CPUTIME_ID)) }
 }
 
 private func nanosecondsOn(_ clock: clockid_t) -> Int64 {

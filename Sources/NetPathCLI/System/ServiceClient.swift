@@ -93,17 +93,13 @@ struct ServiceClient {
     /// Sends a question; returns whether it went out whole.
     private func send(_ request: ServiceRequest) -> Bool {
         let line = Array((request.line + "\n").utf8)
-        let flags = Int32(MSG_NOSIGNAL)
-        return unsafe line.withUnsafeBytes { unsafe Glibc.send(self.socket.number, $0.baseAddress, $0.count, flags) }
-            == line.count
+        return self.socket.send(line[...]) == line.count
     }
 
     /// What a service says in place of an answer; nil where it answers.
     private static func refusal(in answer: ArraySlice<UInt8>) -> String? {
-        guard answer.starts(with: Array(#"{"error""#.utf8)),
-            case .string(let sentence)? = (try? JSONReader.read(answer))?["error"]
-        else { return nil }
-        return sentence
+        guard answer.starts(with: Array(#"{"error""#.utf8)) else { return nil }
+        return (try? JSONReader.read(answer))?["error"]?.text
     }
 
     private func readToEnd(limit: Duration, deadline: MonotonicTime?, size: Int) throws(SystemError) -> [UInt8] {

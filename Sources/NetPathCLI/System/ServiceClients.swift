@@ -134,10 +134,7 @@ struct ServiceClients {
     mutating func flush(now: MonotonicTime) {
         for index in self.clients.indices {
             while !self.clients[index].connection.isGone, !self.clients[index].connection.output.isEmpty {
-                let number = self.clients[index].socket.number
-                let count = unsafe self.clients[index].connection.output.withUnsafeBytes { bytes in
-                    unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-                }
+                let count = self.clients[index].socket.send(self.clients[index].connection.output)
                 if count > 0 {
                     self.clients[index].connection.wrote(count, now: now)
                 } else {
@@ -221,10 +218,7 @@ struct ServiceClients {
             let peer = self.identify(socket)
             guard self.admits(peer) else {
                 // There is always room for the first line.
-                let line = Array((ServiceRequest.crowd.line + "\n").utf8)
-                _ = unsafe line.withUnsafeBytes {
-                    unsafe Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
+                _ = socket.send(Array((ServiceRequest.crowd.line + "\n").utf8)[...])
                 continue
             }
             self.lastNumber += 1

@@ -54,7 +54,7 @@ enum ServiceFollower {
 
     /// The metrics in an answer that has them, to which more can be added: without the last line of OpenMetrics.
     static func text(in answer: [UInt8]?) -> [UInt8]? {
-        guard let answer, case .string(let text)? = (try? JSONReader.read(answer[...]))?["text"] else { return nil }
+        guard let answer, let text = (try? JSONReader.read(answer[...]))?["text"]?.text else { return nil }
         return Array((text.hasSuffix(MetricsText.end) ? text.dropLast(MetricsText.end.count) : text[...]).utf8)
     }
 }
