@@ -16,7 +16,7 @@ struct MetricsTests {
         var times = TimeHistogram(bounds: [1_000_000, 1_000_000_000])
         for time in [Duration.microseconds(500), .milliseconds(1), .milliseconds(2), .seconds(5)] { times.add(time) }
         text.histogram("took_seconds", "How long.", [([:], times)])
-        text.states("state", "The state.", "state", [.init(states: ["on", "off"], current: "off")])
+        text.gauge("state", "The state.", MetricsText.Sample.states("state", ["on", "off"], current: "off"))
         return text.text
     }
 

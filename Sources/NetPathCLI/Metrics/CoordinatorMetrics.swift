@@ -44,20 +44,19 @@ extension MetricsText {
     /// What the path is.
     fileprivate mutating func add(_ path: NetworkPath?) {
         let states = PathStatus.allCases.map(\.rawValue) + ["unknown"]
-        self.states(
+        self.gauge(
             "netpath_status",
             "Whether there is a path; unknown while no backend has a verdict.",
-            "status",
-            [StateSet(states: states, current: path?.status.rawValue ?? "unknown")]
+            Sample.states("status", states, current: path?.status.rawValue ?? "unknown")
         )
         guard let path else { return }
         self.gauge("netpath_reason", "Why the status is what it is.", [.init(1, ["reason": path.reason.code.rawValue])])
         self.gauge("netpath_stale", "Whether no backend can confirm the path now.", [.init(path.isStale)])
-        self.states(
+        let answers = ["reachable", "unreachable", "portal", "unknown"]
+        self.gauge(
             "netpath_internet",
             "What probes and backends say of the internet.",
-            "internet",
-            [StateSet(states: ["reachable", "unreachable", "portal", "unknown"], current: path.internet.rawValue)]
+            Sample.states("internet", answers, current: path.internet.rawValue)
         )
         self.gauge("netpath_expensive", "Whether traffic is likely to cost money.", [.init(path.isExpensive)])
         self.gauge(
@@ -89,14 +88,11 @@ extension MetricsText {
 
     /// How the backends are doing.
     fileprivate mutating func add(_ reports: [BackendReport]) {
-        let healths: [BackendHealth] = [.starting, .healthy, .unhealthy, .standby, .off]
-        self.states(
+        let healths = [BackendHealth.starting, .healthy, .unhealthy, .standby, .off].map(\.rawValue)
+        self.gauge(
             "netpath_backend_health",
             "How a backend is doing.",
-            "health",
-            reports.map {
-                StateSet(owner: ("backend", $0.name), states: healths.map(\.rawValue), current: $0.health.rawValue)
-            }
+            reports.flatMap { Sample.states("health", healths, current: $0.health.rawValue, ["backend": $0.name]) }
         )
         self.counter(
             "netpath_backend_restarts",

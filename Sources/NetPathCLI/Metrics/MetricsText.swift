@@ -29,6 +29,23 @@ package struct MetricsText: Sendable {
         package init(_ value: Bool, _ labels: Labels = [:]) {
             self.init(value ? 1 : 0, labels)
         }
+
+        /// States of which one holds, a sample each.
+        ///
+        /// - Parameters:
+        ///   - label: What tells them apart, besides the labels that tell whose they are.
+        ///   - states: Their names.
+        ///   - current: The one that holds.
+        ///   - labels: Whose they are; none where there is one set only.
+        /// - Returns: The samples.
+        @inline(never)
+        static func states(_ label: String, _ states: [String], current: String, _ labels: Labels = [:]) -> [Sample] {
+            states.map { state in
+                var sample = Sample(state == current, labels)
+                sample.labels.append((key: label, value: state))
+                return sample
+            }
+        }
     }
 
     let isOpenMetrics: Bool
@@ -67,27 +84,6 @@ package struct MetricsText: Sendable {
     /// - Throws: `SystemError`.
     package static func write(_ text: String, to file: String) throws {
         try NewFile.replace(file, with: text)
-    }
-
-    /// A family in which one state of each set holds.
-    @inline(never)
-    mutating func states(_ name: StaticString, _ help: StaticString, _ label: String, _ sets: [StateSet]) {
-        var samples: [Sample] = []
-        for set in sets {
-            for state in set.states {
-                let labels: Labels = set.owner.map { [$0.label: $0.name, label: state] } ?? [label: state]
-                samples.append(Sample(state == set.current, labels))
-            }
-        }
-        self.gauge(name, help, samples)
-    }
-
-    /// States of which one holds.
-    struct StateSet: Sendable {
-        /// Whose they are; nil where there is one set only.
-        var owner: (label: String, name: String)?
-        var states: [String]
-        var current: String
     }
 
     @inline(never)
