@@ -76,8 +76,7 @@ struct CompareCommand: ToolCommand {
     private func follow(_ configuration: LoadedConfiguration) throws -> ToolStatus {
         let context = ToolContext.current
         let loop = try EventLoop()
-        loop.wakeUp.stopOnSignals()
-        loop.wakeUp.reloadOnHangUp()
+        loop.wakeUp.stopAndReloadOnSignals()
         guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
         let start = ClockReading.now()
         let end = self.duration.map { start.monotonic + $0.duration }

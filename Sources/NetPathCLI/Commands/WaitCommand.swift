@@ -224,8 +224,7 @@ struct WaitCommand: ToolCommand {
         line: ProgressLine?
     ) throws -> ToolStatus {
         let context = ToolContext.current
-        loop.wakeUp.stopOnSignals()
-        loop.wakeUp.reloadOnHangUp()
+        loop.wakeUp.stopAndReloadOnSignals()
         let log = MessageLog(from: configuration.logLevel) { [isQuiet = self.quiet] level, text in
             if isQuiet { return }
             line?.clear()

@@ -138,8 +138,7 @@ struct WatchCommand: ToolCommand {
         let context = ToolContext.current
         let configuration = try self.options.runnableConfiguration()
         let loop = try EventLoop()
-        loop.wakeUp.stopOnSignals()
-        loop.wakeUp.reloadOnHangUp()
+        loop.wakeUp.stopAndReloadOnSignals()
         guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
 
         let format: WatchFormat =

@@ -32,8 +32,7 @@ package final class ServeSession: Sendable {
     /// - Throws: `ConfigurationError`, `SystemError`, or ``ToolFailure``.
     package init(_ command: ServeCommand) throws {
         let loop = try EventLoop()
-        loop.wakeUp.stopOnSignals()
-        loop.wakeUp.reloadOnHangUp()
+        loop.wakeUp.stopAndReloadOnSignals()
         self.loop = loop
         self.source = command.source
         let places = ServiceFolders.places(of: self.context.environment)

@@ -36,8 +36,7 @@ final class Service {
         self.lock = try ServiceLock(folders)
         let loop = try EventLoop()
         self.loop = loop
-        self.loop.wakeUp.stopOnSignals()
-        self.loop.wakeUp.reloadOnHangUp()
+        self.loop.wakeUp.stopAndReloadOnSignals()
         self.manager = ServiceManager(self.context.environment)
         let log = self.context.log(from: configuration.logLevel)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)

@@ -72,6 +72,20 @@ package struct LoopWakeUp: Sendable {
         Self.handle([SIGINT, SIGTERM])
     }
 
+    /// The same, and turns SIGHUP into a wake-up: with the reason `stop` when it tells that the terminal is gone, else
+    /// with `reload`.
+    ///
+    /// Where the signal is ignored, as nohup(1) has it, it stays so.
+    func stopAndReloadOnSignals() {
+        self.stopOnSignals()
+        let hasTerminal = Self.hasTerminal
+        Self.hadTerminal.store(hasTerminal, ordering: .sequentiallyConsistent)
+        var current = sigaction()
+        guard unsafe sigaction(SIGHUP, nil, &current) == 0 else { return }
+        let isIgnored = unsafe unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
+        if !isIgnored { Self.handle([SIGHUP]) }
+    }
+
     /// Ends the process by the signal that asked for it, so that its parent sees which one; returns when none did.
     static func endBySignal() {
         let number = self.lastStop.load(ordering: .sequentiallyConsistent)
@@ -87,19 +101,7 @@ package struct LoopWakeUp: Sendable {
         Self.handle([SIGWINCH, SIGTSTP, SIGCONT])
     }
 
-    /// Turns SIGHUP into a wake-up: with the reason `stop` when it tells that the terminal is gone, else `reload`.
-    ///
-    /// After ``stopOnSignals()``. Where the signal is ignored, as nohup(1) has it, it stays so.
-    func reloadOnHangUp() {
-        let hasTerminal = Self.hasTerminal
-        Self.hadTerminal.store(hasTerminal, ordering: .sequentiallyConsistent)
-        var current = sigaction()
-        guard unsafe sigaction(SIGHUP, nil, &current) == 0 else { return }
-        let isIgnored = unsafe unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
-        if !isIgnored { Self.handle([SIGHUP]) }
-    }
-
-    /// Whether there was a controlling terminal when ``reloadOnHangUp()`` was called.
+    /// Whether there was a controlling terminal when ``stopAndReloadOnSignals()`` was called.
     private static let hadTerminal = Atomic(false)
 
     /// Whether the process has a controlling terminal; a hang-up takes it away from the whole session.
