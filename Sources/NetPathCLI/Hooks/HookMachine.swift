@@ -150,13 +150,9 @@ extension Hook.Trigger {
     func isSame(_ left: StatusSnapshot, _ right: StatusSnapshot) -> Bool {
         switch self {
         case .status: left.path?.status == right.path?.status
-        case .interface:
-            left.path?.status == right.path?.status && left.carrier?.index == right.carrier?.index
-                && left.carrier?.name == right.carrier?.name
+        case .interface: left.path?.status == right.path?.status && left.hasSameCarrier(as: right)
         case .any: left.path == right.path
-        case .dispatcher:
-            left.connectivityState == right.connectivityState && left.carrier?.index == right.carrier?.index
-                && left.carrier?.name == right.carrier?.name
+        case .dispatcher: left.connectivityState == right.connectivityState && left.hasSameCarrier(as: right)
         }
     }
 }
@@ -164,4 +160,8 @@ extension Hook.Trigger {
 extension StatusSnapshot {
     /// The interface that carries the path; nil when there is no path, or it is unknown.
     var carrier: PathInterface? { self.path?.status == .satisfied ? self.path?.interfaces.first : nil }
+
+    fileprivate func hasSameCarrier(as other: StatusSnapshot) -> Bool {
+        self.carrier?.index == other.carrier?.index && self.carrier?.name == other.carrier?.name
+    }
 }

@@ -64,13 +64,10 @@ final class ServiceSocket: Sendable {
             throw .last("cannot make a socket")
         }
         _ = unsafe unlink(path)
-        guard unsafe UnixAddress(path).with({ unsafe bind(listener.number, $0, $1) }) == 0 else {
-            throw .last("cannot open the socket \(path)")
-        }
         // Who may not see all is told apart by who asks. A longer queue is a longer wait: one user can fill any.
-        guard unsafe chmod(path, 0o666) == 0, listen(listener.number, 128) == 0 else {
-            throw .last("cannot open the socket \(path)")
-        }
+        guard unsafe UnixAddress(path).with({ unsafe bind(listener.number, $0, $1) }) == 0,
+            unsafe chmod(path, 0o666) == 0, listen(listener.number, 128) == 0
+        else { throw .last("cannot open the socket \(path)") }
         self.listener = listener
         self.path = path
         self.limits = limits
@@ -141,7 +138,8 @@ final class ServiceSocket: Sendable {
             }
             // Those that have just read what waited for them, perhaps an older path.
             clients.show(orders.newest, sequence: orders.sequence, now: now)
-            self.count(clients.watchers)
+            let watchers = clients.watchers
+            self.state.withLock { $0.watchers = watchers }
 
             var pause: Duration?
             if !isMaking {
@@ -184,11 +182,5 @@ final class ServiceSocket: Sendable {
     private func receive(_ page: Page) {
         self.state.withLock { $0.page = page }
         self.wakeUp.wake(.output)
-    }
-
-    private func count(_ watchers: Int) {
-        self.state.withLock { state in
-            if state.watchers != watchers { state.watchers = watchers }
-        }
     }
 }
