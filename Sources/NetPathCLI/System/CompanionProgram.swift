@@ -43,9 +43,7 @@ struct CompanionProgram: Hashable, Sendable {
 
     /// The absolute path of the running program; nil when the system does not tell.
     static var runningProgram: String? { FileAccess.linkTarget("/proc/self/exe") }
-}
 
-extension CompanionProgram {
     /// A program that is installed with the running one.
     static func installed(_ name: String, environment: [String: String]) -> CompanionProgram {
         CompanionProgram(name, executable: Self.runningProgram, searchPath: environment["PATH"])

@@ -32,9 +32,7 @@ enum NewFile {
             throw error
         }
     }
-}
 
-extension NewFile {
     /// Replaces a file, atomically.
     ///
     /// - Parameters:

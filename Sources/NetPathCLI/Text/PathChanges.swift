@@ -36,9 +36,7 @@ extension PathChange {
                 + doubt.reason.message
         }
     }
-}
 
-extension PathChange {
     private func familyPhrase(_ name: String, _ isSupported: Bool) -> String {
         isSupported ? "+ \(name)" : self.after.knowsFamilies ? "- \(name)" : "\(name) not known"
     }

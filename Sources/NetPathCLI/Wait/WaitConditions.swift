@@ -93,9 +93,7 @@ extension WaitCondition {
         guard let best = candidates.min(by: { $0.stage < $1.stage }) else { return self.exclusion(in: view) }
         return brief(best.stage == .up ? view.path?.reason.message ?? best.reason : best.reason)
     }
-}
 
-extension WaitCondition {
     /// Why an interface that is there never carries a path by itself; nil when there is none.
     private func exclusion(in view: WaitView) -> String? {
         let interfaces = view.witness?.evidence?.ofThisMachine.interfaces ?? []
