@@ -13,14 +13,13 @@ import Synchronization
 final class HookRunner: Sendable {
     /// A hook, what decides for it, and how it went.
     private struct Entry: Sendable {
-        var hook: Hook
         var machine: HookMachine
         var report: HookReport
         /// The run of this hook, or of the one that had its name before; nil when there is none.
         var run: Int?
+        var hook: Hook { self.report.hook }
 
         init(_ hook: Hook, run: Int? = nil) {
-            self.hook = hook
             self.machine = HookMachine(hook, isOccupied: run != nil)
             self.report = HookReport(hook: hook)
             self.run = run

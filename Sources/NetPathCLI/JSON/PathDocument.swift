@@ -101,7 +101,7 @@ extension JSONText {
             sink.member("underlying", interface.underlyingIndex)
             var families = interface.supportsIPv4 ? ["ipv4"] : []
             if interface.supportsIPv6 { families.append("ipv6") }
-            sink.member("families", families) { $0.string($1) }
+            sink.member("families", families)
             sink.member("labels", interface.labels ?? []) { $0.label($1) }
         }
     }
@@ -150,7 +150,7 @@ extension JSONText {
             sink.member("stated", report.isStated)
             sink.member("host", report.host)
             sink.member("error", report.error)
-            sink.member("ageMilliseconds", report.age(at: now).map { $0.inNanoseconds / 1_000_000 })
+            sink.member("ageMilliseconds", report.age(at: now)?.inMilliseconds)
             sink.member("limitations", report.limitations)
             sink.member("restarts", report.restarts)
             sink.member("resynchronizations", report.resynchronizations)

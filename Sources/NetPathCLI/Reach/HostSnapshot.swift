@@ -79,7 +79,7 @@ extension HostStatus {
 
 extension ProbeOutcome {
     fileprivate var sentence: String {
-        let time = self.roundTrip.map { " after \($0.inNanoseconds / 1_000_000)ms" } ?? ""
+        let time = self.roundTrip.map { " after \($0.inMilliseconds)ms" } ?? ""
         return switch self.result {
         case .connected: "made\(time)"
         case .refused: "refused\(time): the host answers, and no program listens on the port"

@@ -16,7 +16,7 @@ package final class ServeSession: Sendable {
     /// What explains the path.
     package let details: @Sendable () -> [UInt8]?
     /// Whether the service is asked.
-    package let isAttached: Bool
+    package var isAttached: Bool { self.coordinator == nil }
 
     private let context = ToolContext.current
     private let loop: EventLoop
@@ -42,7 +42,6 @@ package final class ServeSession: Sendable {
             self.context.noteNamespace(ofStatus: answer)
             // Metrics of a service tell of a configuration that is refused, and do not need it.
             self.recordingFolder = try? command.options.recordingFolder()
-            self.isAttached = true
             self.document = answer
             (self.coordinator, self.configuration) = (nil, nil)
             self.metrics = {
@@ -52,7 +51,6 @@ package final class ServeSession: Sendable {
             self.details = { ServiceFollower.ask(.details, of: places) }
             return
         }
-        self.isAttached = false
         let configuration = try command.standingConfiguration()
         self.recordingFolder = configuration.record.folder
         if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {

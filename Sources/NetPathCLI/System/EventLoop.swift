@@ -148,10 +148,10 @@ extension EventLoop {
 
     /// Ends a coordinator, and turns the loop until its backends have ended: plugins get the time to do so by themselves.
     ///
-    /// - Parameters:
-    ///   - coordinator: A coordinator whose tasks run here.
-    ///   - limit: How long that may take; a signal that asks for the end once more cuts it short.
-    func stop(_ coordinator: PathCoordinator, limit: Duration = .seconds(6)) {
+    /// A signal that asks for the end once more cuts it short.
+    ///
+    /// - Parameter coordinator: A coordinator whose tasks run here.
+    func stop(_ coordinator: PathCoordinator) {
         let runs = coordinator.end()
         let isOver = Flag()
         Task(executorPreference: self) {
@@ -159,7 +159,7 @@ extension EventLoop {
             isOver.isSet.store(true, ordering: .releasing)
             self.wakeUp.wake(.work)
         }
-        let deadline = self.now() + limit
+        let deadline = self.now() + .seconds(6)
         while !isOver.isSet.load(ordering: .acquiring) {
             let rest = deadline - self.now()
             guard rest > .zero, !self.reasons(limit: rest).contains(.stop) else { return }

@@ -147,8 +147,7 @@ extension ProbeOutcome {
 extension Duration {
     /// A round trip in whole milliseconds, or microseconds where there is none of those.
     var roundTripText: String {
-        self < .milliseconds(1)
-            ? "\(self.inNanoseconds / 1_000) µs" : "\(self.inNanoseconds / 1_000_000) ms"
+        self < .milliseconds(1) ? "\(self.inNanoseconds / 1_000) µs" : "\(self.inMilliseconds) ms"
     }
 }
 

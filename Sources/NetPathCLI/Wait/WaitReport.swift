@@ -42,7 +42,7 @@ struct WaitReport: Sendable {
             "schema": schemaVersion,
             "met": .bool(self.outcome == .met),
             "outcome": .string(self.outcome.name),
-            "waitedMilliseconds": .integer(Int(self.waited.inNanoseconds / 1_000_000)),
+            "waitedMilliseconds": .integer(self.waited.inMilliseconds),
             "combination": .string(conditions.combination.rawValue),
             "not": .bool(conditions.isNegated),
             "conditions": .array(conditions.list.map { self.document(of: $0) }),
