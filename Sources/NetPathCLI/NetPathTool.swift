@@ -3,7 +3,6 @@
 
 package import ArgumentParser
 public import NetPath
-import NetPathConfiguration
 
 /// The command line tool as a library: a binary with backends of its own is one line.
 ///

@@ -3,7 +3,6 @@
 
 import NetPath
 import NetPathCLI
-import NetPathConfiguration
 import NetPathExec
 import NetPathSystem
 import NetPathTestKit

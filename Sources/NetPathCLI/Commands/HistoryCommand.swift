@@ -3,7 +3,6 @@
 
 import ArgumentParser
 import NetPath
-import NetPathConfiguration
 import NetPathRecording
 
 /// `netpath history`.

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import ArgumentParser
-import NetPath
 import NetPathConfiguration
 import NetPathRecording
 import NetPathSystem

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
-
 /// Moments as people write them.
 enum MomentText {
     /// Reads a moment: a time of day, a date and a time in local time, or RFC 3339 in UTC.

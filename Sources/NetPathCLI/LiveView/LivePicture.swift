@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
-
 /// The rows and columns of a terminal.
 struct TerminalSize: Hashable, Sendable {
     var columns: Int

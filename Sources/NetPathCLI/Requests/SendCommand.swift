@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 package import ArgumentParser
-import NetPath
 
 /// `netpath send`.
 package struct SendCommand: RequestCommand {

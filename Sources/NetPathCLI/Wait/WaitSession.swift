@@ -2,8 +2,6 @@
 // Copyright the netpath authors
 
 import NetPath
-import NetPathConfiguration
-import Reachability
 import Synchronization
 
 /// A wait with its backends: what they say goes into a ``WaitMachine`` on whatever thread brings it.
