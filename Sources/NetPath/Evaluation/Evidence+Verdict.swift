@@ -107,7 +107,7 @@ extension AssessedEvidence {
             let isAlternative =
                 reason.code == .noRoute && self.interfaces[position].isAlternative
                 && self.assessments.values[position].isUsable
-            return Self.listed(
+            return PathInterface(
                 self.interfaces[position],
                 reason: isAlternative ? .alternative(self.interfaces[position]) : reason
             )

@@ -251,7 +251,8 @@ extension NetworkInterface {
     }
 
     /// Whether the interface could carry a path by itself: an address and a default route of the same family.
-    @inline(__always) var isAlternative: Bool {
-        AddressFamily.allCases.contains { self.hasDefaultRoute($0) && self.canSend($0) }
-    }
+    @inline(__always) var isAlternative: Bool { AddressFamily.allCases.contains { self.isAlternative($0) } }
+
+    /// The same of one family.
+    func isAlternative(_ family: AddressFamily) -> Bool { self.hasDefaultRoute(family) && self.canSend(family) }
 }

@@ -51,25 +51,22 @@ public struct InterfaceRule: Hashable, Sendable, Codable {
     /// Whether traffic through it should be kept low.
     public var isConstrained: Bool?
     /// Whether it is hidden: it is not listed, and what it could do counts for nothing.
-    public var isIgnored: Bool
+    public var isIgnored = false
     /// Whether something connects it as soon as there is traffic.
-    public var dialsOnDemand: Bool
+    public var dialsOnDemand = false
     /// Whether an address is expected to be configured once there is a carrier; nil leaves it to what the interface is.
     public var expectsAddress: Bool?
     /// Whether the interface leads out of the machine by itself, however the packets get there, or inside the packets of
     /// other interfaces; nil leaves it to the kind of the interface.
     public var isUplink: Bool?
     /// The far ends of the tunnel that the interface is, of which one suffices; empty when they are unknown.
-    public var tunnelEndpoints: [TunnelEndpoint]
+    public var tunnelEndpoints: [TunnelEndpoint] = []
     /// The mark of the packets that the tunnel itself sends (SO_MARK of `socket(7)`).
     public var tunnelMark: UInt32?
 
     /// Creates a rule that changes nothing yet; everything else is set afterwards.
     public init(_ match: Match) {
         self.match = match
-        self.isIgnored = false
-        self.dialsOnDemand = false
-        self.tunnelEndpoints = []
     }
 
     /// Whether the interface is a tunnel, as far as the rule says: by the word, or by naming what only a tunnel has.

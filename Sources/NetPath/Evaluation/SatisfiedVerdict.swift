@@ -29,9 +29,9 @@ extension AssessedEvidence {
         let unlisted = carriers.joined().filter { !egress.contains($0) && !alternatives.contains($0) }
         var listed = egress.compactMap { self.listed($0, hops, nextHops) } + self.listed(lost, besides: egress)
         listed += Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map {
-            Self.listed($0, reason: PathReason(.carriesTunnel, $0.name + " carries the packets of a tunnel"))
+            PathInterface($0, reason: PathReason(.carriesTunnel, $0.name + " carries the packets of a tunnel"))
         }
-        listed += alternatives.compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .alternative($0)) }
+        listed += alternatives.compactMap { self.byIndex[$0] }.map { PathInterface($0, reason: .alternative($0)) }
         let gateways = nextHops.compactMap { nextHop in
             nextHop.gateway.map {
                 Gateway(address: $0, interfaceIndex: nextHop.interfaceIndex, answers: self.answers(nextHop))
@@ -110,12 +110,8 @@ extension AssessedEvidence {
 
     /// Metrics of different families do not compare: IPv6 counts from 1024, IPv4 from 0.
     private static func preference(_ interface: NetworkInterface) -> UInt64 {
-        let preferred = Self.preferredRoute(interface)
+        let preferred = interface.preferredRoute
         return (preferred?.family == .ipv4 ? 0 : 1 << 32) + UInt64(preferred?.metric ?? .max)
-    }
-
-    private static func preferredRoute(_ interface: NetworkInterface) -> InterfaceRoute? {
-        interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
     }
 
     /// An interface that hops lead through; nil when it is not seen.
@@ -126,7 +122,7 @@ extension AssessedEvidence {
         }
         let gateways = nextHops.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
         let reason = PathReason(.routed, interface.name + " carries the path")
-        return Self.listed(interface, reason: reason, route: route, gateways: gateways)
+        return PathInterface(interface, reason: reason, route: route, gateways: gateways)
     }
 
     /// The interfaces of lost next hops, as what they are.
@@ -136,38 +132,38 @@ extension AssessedEvidence {
             guard let interface = self.byIndex[nextHop.interfaceIndex],
                 !listed.contains(where: { $0.index == nextHop.interfaceIndex })
             else { continue }
-            listed.append(Self.listed(interface, reason: self.reason(nextHop)))
+            listed.append(PathInterface(interface, reason: self.reason(nextHop)))
         }
         return listed
     }
+}
 
-    static func listed(
+extension PathInterface {
+    /// The interface as it is, in a role; with the route that leads through it and its gateways, where they are not its own
+    /// default routes.
+    package init(
         _ interface: NetworkInterface,
         reason: PathReason,
         route: InterfaceRoute? = nil,
         gateways: [InternetAddress] = []
-    ) -> PathInterface {
-        let preferred = route ?? Self.preferredRoute(interface)
-        return PathInterface(
-            index: interface.index,
-            name: interface.name,
-            type: interface.type,
-            kind: interface.kind,
-            operationalState: interface.operationalState,
-            addresses: interface.addresses.compactMap { $0.isUsable ? $0.prefix : nil },
-            knowsAddresses: interface.knowsAddresses,
-            gateways: gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways,
-            metric: preferred?.metric,
-            table: preferred?.table,
-            underlyingIndex: interface.underlyingIndex,
-            supportsIPv4: Self.routes(.ipv4, through: interface),
-            supportsIPv6: Self.routes(.ipv6, through: interface),
-            reason: reason
-        )
+    ) {
+        let preferred = route ?? interface.preferredRoute
+        self.init(index: interface.index, name: interface.name, type: interface.type, reason: reason)
+        self.kind = interface.kind
+        self.operationalState = interface.operationalState
+        self.addresses = interface.addresses.compactMap { $0.isUsable ? $0.prefix : nil }
+        self.knowsAddresses = interface.knowsAddresses
+        self.gateways = gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways
+        self.metric = preferred?.metric
+        self.table = preferred?.table
+        self.underlyingIndex = interface.underlyingIndex
+        self.supportsIPv4 = interface.isAlternative(.ipv4)
+        self.supportsIPv6 = interface.isAlternative(.ipv6)
     }
+}
 
-    /// Whether an interface has a default route of a family, and an address to send from.
-    private static func routes(_ family: AddressFamily, through interface: NetworkInterface) -> Bool {
-        interface.hasDefaultRoute(family) && interface.canSend(family)
+extension NetworkInterface {
+    @inline(__always) fileprivate var preferredRoute: InterfaceRoute? {
+        self.defaultRoutes?.first { $0.family == .ipv4 } ?? self.defaultRoutes?.first
     }
 }

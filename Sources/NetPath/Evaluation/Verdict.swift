@@ -8,27 +8,27 @@ public struct Verdict: Hashable, Sendable, Codable {
     /// Why.
     public var reason: PathReason
     /// The families with a path.
-    public var families: Set<AddressFamily>
+    public var families: Set<AddressFamily> = []
     /// The interfaces, as in ``NetworkPath/interfaces``.
     public var interfaces: [PathInterface]
     /// As in ``NetworkPath/carriedByIndex``.
     public var carriedByIndex: UInt32?
     /// As in ``NetworkPath/gateways``.
-    public var gateways: [Gateway]
+    public var gateways: [Gateway] = []
     /// As in ``NetworkPath/dnsServers``.
     public var dnsServers: [DNSServer]?
     /// As in ``NetworkPath/isExpensive``.
-    public var isExpensive: Bool
+    public var isExpensive = false
     /// As in ``NetworkPath/isConstrained``.
-    public var isConstrained: Bool
+    public var isConstrained = false
     /// Whether the backend states it, so that it was not worked out; see ``Conclusion``.
-    public var isStated: Bool
+    public var isStated = false
     /// The machine that states it; nil when it is this one (``Conclusion/host``).
     public var host: String?
     /// As in ``NetworkPath/knowsFamilies``.
-    public var knowsFamilies: Bool
+    public var knowsFamilies = true
     /// Whether a "no" may be wrong because the backend sees only part of the routing policy.
-    public var isPartial: Bool
+    public var isPartial = false
     /// Whether this is such a "no".
     var isPartialNo: Bool { self.isPartial && self.status < .satisfied }
     /// When the verdict must be reached anew without any event; nil when only an event can change it.
@@ -45,14 +45,6 @@ public struct Verdict: Hashable, Sendable, Codable {
     public init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
         self.status = status
         self.reason = reason
-        self.families = []
         self.interfaces = interfaces
-        self.gateways = []
-        self.isExpensive = false
-        self.isConstrained = false
-        self.isStated = false
-        self.knowsFamilies = true
-        self.isPartial = false
-        self.reviseAt = nil
     }
 }

@@ -66,28 +66,16 @@ extension Election {
     func path(_ snapshots: [BackendSnapshot]) -> NetworkPath? {
         // By position throughout, as verdicts are large.
         guard let verdict = snapshots[self.winner].verdict else { return nil }
-        var path = NetworkPath(
-            status: verdict.status,
-            reason: verdict.reason,
-            statedBy: nil,
-            isStale: false,
-            interfaces: verdict.interfaces,
-            carriedByIndex: verdict.carriedByIndex,
-            gateways: verdict.gateways,
-            dnsServers: verdict.dnsServers ?? snapshots[self.winner].evidence?.dnsServers,
-            knowsFamilies: verdict.knowsFamilies,
-            supportsIPv4: verdict.families.contains(.ipv4),
-            supportsIPv6: verdict.families.contains(.ipv6),
-            isExpensive: verdict.isExpensive,
-            isConstrained: verdict.isConstrained,
-            internet: .unknown,
-            probes: [],
-            backends: [],
-            disagreements: [],
-            sequence: 0,
-            publishedAt: MonotonicTime(nanoseconds: 0),
-            observedAt: snapshots[self.winner].evidence?.observedAt ?? MonotonicTime(nanoseconds: 0)
-        )
+        var path = NetworkPath(verdict.status, verdict.reason, interfaces: verdict.interfaces)
+        path.carriedByIndex = verdict.carriedByIndex
+        path.gateways = verdict.gateways
+        path.dnsServers = verdict.dnsServers ?? snapshots[self.winner].evidence?.dnsServers
+        path.knowsFamilies = verdict.knowsFamilies
+        path.supportsIPv4 = verdict.families.contains(.ipv4)
+        path.supportsIPv6 = verdict.families.contains(.ipv6)
+        path.isExpensive = verdict.isExpensive
+        path.isConstrained = verdict.isConstrained
+        if let observedAt = snapshots[self.winner].evidence?.observedAt { path.observedAt = observedAt }
         if verdict.isStated { path.attribute(to: self.winner, of: snapshots) }
         if let statements = snapshots[self.winner].evidence?.givenStatements {
             for position in path.interfaces.indices {

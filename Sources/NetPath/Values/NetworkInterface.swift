@@ -135,7 +135,7 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// With nil a cellular interface is expensive and no other. A rule about the interface wins.
     public var isExpensive: Bool?
     /// The addresses, sorted; none where the backend cannot know them (``knowsAddresses``).
-    public var addresses: [InterfaceAddress]
+    public var addresses: [InterfaceAddress] = []
     /// Whether the backend knows the addresses: where it does not, that there are none means nothing.
     public var knowsAddresses = true
     /// The default routes the kernel would use if it had to send through this interface; nil when unknown.
@@ -163,7 +163,6 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
         self.name = name
         self.type = type
         self.flags = flags
-        self.addresses = []
     }
 }
 

@@ -15,17 +15,17 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     /// Its ``reason``, and what else it states, is then that backend's word; see ``Conclusion``.
     public var statedBy: String?
     /// Whether this is the last known path, no backend being able to confirm or refute it now.
-    public var isStale: Bool
+    public var isStale = false
     /// The interfaces in order of preference: those that carry the path, alternatives, then the rest with reasons.
     ///
     /// While the path is satisfied only interfaces that could carry it are listed, so that containers coming and
     /// going never look like a change.
-    public var interfaces: [PathInterface]
+    public var interfaces: [PathInterface] = []
     /// The index of the interface that carries the packets of the tunnel the path leaves through; nil without a tunnel, and
     /// when it is unknown.
     public var carriedByIndex: UInt32?
     /// The gateways in use.
-    public var gateways: [Gateway]
+    public var gateways: [Gateway] = []
     /// The name servers, each with whether it can be reached; nil when no backend knows them.
     ///
     /// Behind a local forwarder, such as the stub of systemd-resolved, those that it forwards to.
@@ -33,9 +33,9 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     /// Whether ``supportsIPv4`` and ``supportsIPv6`` are known; where a backend states a path without them, both are false.
     public var knowsFamilies = true
     /// Whether IPv4 packets reach the internet as far as the kernel is concerned.
-    public var supportsIPv4: Bool
+    public var supportsIPv4 = false
     /// Whether IPv6 packets reach the internet as far as the kernel is concerned.
-    public var supportsIPv6: Bool
+    public var supportsIPv6 = false
     /// Whether there is a path, and a name server is configured that the kernel would send packets to.
     ///
     /// A server that no backend asked about counts as one.
@@ -44,25 +44,25 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     }
     /// Whether traffic is likely to cost money: one of the ways that packets may take, or what carries it as a tunnel, is
     /// cellular, or the backend or a rule says so.
-    public var isExpensive: Bool
+    public var isExpensive = false
     /// Whether traffic should be kept low, because a rule says so of one of the ways that packets may take.
-    public var isConstrained: Bool
+    public var isConstrained = false
     /// What probes say of the internet, and backends that state it.
-    public var internet: InternetReachability
+    public var internet = InternetReachability.unknown
     /// Where a captive portal wants people to sign in; nil when none is known.
     public var portalURL: String?
     /// The latest outcomes of all probes.
-    public var probes: [ProbeOutcome]
+    public var probes: [ProbeOutcome] = []
     /// Which backend said what, in order of priority.
-    public var backends: [BackendReport]
+    public var backends: [BackendReport] = []
     /// The healthy backends whose status differs from the published one.
-    public var disagreements: [Disagreement]
+    public var disagreements: [Disagreement] = []
     /// The number of the snapshot; each published path has a higher one than the one before.
-    @EqualityIgnored public var sequence: UInt64
+    @EqualityIgnored public var sequence: UInt64 = 0
     /// When the path was published.
-    @EqualityIgnored public var publishedAt: MonotonicTime
+    @EqualityIgnored public var publishedAt = MonotonicTime(nanoseconds: 0)
     /// When the reading began that the path is built on (``Evidence/observedAt``).
-    @EqualityIgnored public var observedAt: MonotonicTime
+    @EqualityIgnored public var observedAt = MonotonicTime(nanoseconds: 0)
 
     // As recordings have them.
     private enum CodingKeys: String, CodingKey {
@@ -72,29 +72,12 @@ public struct NetworkPath: Hashable, Sendable, Codable {
         case internet, portalURL, probes, backends, disagreements
         case sequence, publishedAt, observedAt
     }
-}
 
-extension NetworkPath {
     /// Creates a path without details; everything else is set afterwards.
     public init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
-        self.init(
-            status: status,
-            reason: reason,
-            isStale: false,
-            interfaces: interfaces,
-            gateways: [],
-            supportsIPv4: false,
-            supportsIPv6: false,
-            isExpensive: false,
-            isConstrained: false,
-            internet: .unknown,
-            probes: [],
-            backends: [],
-            disagreements: [],
-            sequence: 0,
-            publishedAt: MonotonicTime(nanoseconds: 0),
-            observedAt: MonotonicTime(nanoseconds: 0)
-        )
+        self.status = status
+        self.reason = reason
+        self.interfaces = interfaces
     }
 }
 
@@ -111,11 +94,11 @@ public struct PathInterface: Hashable, Sendable, Codable {
     /// The operational state; nil when unknown.
     public var operationalState: OperationalState?
     /// The usable addresses, sorted; none where they are unknown (``knowsAddresses``).
-    public var addresses: [AddressPrefix]
+    public var addresses: [AddressPrefix] = []
     /// Whether the addresses are known.
     public var knowsAddresses = true
     /// The gateways of the default routes through this interface.
-    public var gateways: [InternetAddress]
+    public var gateways: [InternetAddress] = []
     /// The metric of the preferred default route through this interface; nil when there is none.
     public var metric: UInt32?
     /// The routing table of that route.
@@ -123,33 +106,20 @@ public struct PathInterface: Hashable, Sendable, Codable {
     /// The interface this one is built on.
     public var underlyingIndex: UInt32?
     /// Whether the kernel routes IPv4 packets to the internet through this interface, or would if it had no other.
-    public var supportsIPv4: Bool
+    public var supportsIPv4 = false
     /// Whether the kernel routes IPv6 packets to the internet through this interface, or would if it had no other.
-    public var supportsIPv6: Bool
+    public var supportsIPv6 = false
     /// The role of the interface, or what keeps it from carrying the path.
     public var reason: PathReason
     /// What backends show with it (``InterfaceFacts/label``); nil when none does.
     public var labels: [InterfaceLabel]?
-}
 
-extension PathInterface {
     /// Creates an interface without addresses; everything else is set afterwards.
     public init(index: UInt32, name: String, type: InterfaceType, reason: PathReason) {
-        self.init(
-            index: index,
-            name: name,
-            type: type,
-            addresses: [],
-            gateways: [],
-            supportsIPv4: false,
-            supportsIPv6: false,
-            reason: reason
-        )
-    }
-
-    /// The interface as it is, in a role.
-    package init(_ interface: NetworkInterface, reason: PathReason) {
-        self = AssessedEvidence.listed(interface, reason: reason)
+        self.index = index
+        self.name = name
+        self.type = type
+        self.reason = reason
     }
 }
 
