@@ -69,11 +69,7 @@ extension AssessedEvidence {
     }
 
     /// Where a bridge has the gateway of a next hop; nil when it was not asked.
-    func place(of nextHop: NextHop) -> BridgePlace? {
-        self.evidence.gateways.first {
-            $0.address == nextHop.gateway && $0.interfaceIndex == nextHop.interfaceIndex
-        }?.place
-    }
+    func place(of nextHop: NextHop) -> BridgePlace? { self.gateway(of: nextHop)?.place }
 
     /// What the reason of a path says of what cannot be told about the ways it takes, each a part of a sentence.
     func doubts(about nextHops: [NextHop]) -> [String] {
@@ -83,7 +79,7 @@ extension AssessedEvidence {
         for nextHop in nextHops {
             let name = self.name(nextHop.interfaceIndex)
             if case .unknown(let ports) = self.place(of: nextHop), let address = nextHop.gateway {
-                let idle = ports.isEmpty ? "a port of \(name)" : Self.list(ports, "or") + ", without a link"
+                let idle = ports.isEmpty ? "a port of \(name)" : Self.list(ports) + ", without a link"
                 doubts.append("it is unknown whether the gateway \(address) is behind \(idle)")
             }
             guard diverted.contains(nextHop.interfaceIndex) else { continue }
@@ -92,8 +88,7 @@ extension AssessedEvidence {
         return doubts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    private static func list(_ names: [String], _ conjunction: String) -> String {
-        let shown = names.prefix(2) + (names.count > 2 ? ["another port"] : [])
-        return shown.joined(separator: " \(conjunction) ")
+    private static func list(_ ports: [String]) -> String {
+        (ports.prefix(2) + (ports.count > 2 ? ["another port"] : [])).joined(separator: " or ")
     }
 }

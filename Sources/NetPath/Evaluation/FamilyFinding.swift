@@ -83,7 +83,8 @@ extension AssessedEvidence {
             var possible: NextHop?
             var usable: [RoutedHop] = []
             // Packets to one host all go through the next hop that the kernel's hash picks.
-            let nextHops = host == nil ? route.nextHops : route.nextHopsInUse
+            let hashed = host == nil ? nil : route.hashedNextHop
+            let nextHops = hashed.map { [$0] } ?? route.nextHops
             for nextHop in nextHops {
                 let verdict = host == nil ? self.canCarry(nextHop) : self.canReachHost(through: nextHop, answer)
                 if verdict != false, possible == nil { possible = nextHop }

@@ -39,10 +39,8 @@ extension AssessedEvidence {
 
     /// Whether the kernel's hash picks a next hop for a packet that loses it.
     package func isLostByHash(_ answer: RouteLookupResult) -> Bool {
-        guard case .route(let route) = answer, let selected = route.selectedNextHop,
-            route.nextHops.indices.contains(selected)
-        else { return false }
-        return self.canCarry(route.nextHops[selected]) == false
+        guard case .route(let route) = answer, let nextHop = route.hashedNextHop else { return false }
+        return self.canCarry(nextHop) == false
     }
 
     private static func share(_ lost: [NextHop], of used: [NextHop]) -> UInt32? {

@@ -4,11 +4,13 @@
 // Gateways that do not answer: the kernel drops what it sends through them, and no route says so.
 extension AssessedEvidence {
     /// Whether the next hop of a next hop answers; nil when it is unknown, or the link has no gateways.
-    func answers(_ nextHop: NextHop) -> Bool? {
-        guard let address = nextHop.gateway else { return nil }
-        return self.evidence.gateways.first {
-            $0.address == address && $0.interfaceIndex == nextHop.interfaceIndex
-        }?.answers
+    func answers(_ nextHop: NextHop) -> Bool? { self.gateway(of: nextHop)?.answers }
+
+    /// What is known of the next hop of a next hop; nil when nothing is.
+    func gateway(of nextHop: NextHop) -> Gateway? {
+        self.evidence.gateways.first {
+            $0.address == nextHop.gateway && $0.interfaceIndex == nextHop.interfaceIndex
+        }
     }
 
     /// What the reason of a path says of them; empty when all answer.

@@ -12,12 +12,12 @@ extension NetworkPath {
         if named.index == 0, let known = snapshots.interface(named: named.name) {
             // A rule about the type has been applied to what the backend said already.
             let type = named.type == .other ? known.type : named.type
-            let families = named.families
+            let (supportsIPv4, supportsIPv6) = (named.supportsIPv4, named.supportsIPv6)
             named = known
             named.type = type
             if conclusion.families != nil {
-                named.supportsIPv4 = families.contains(.ipv4)
-                named.supportsIPv6 = families.contains(.ipv6)
+                named.supportsIPv4 = supportsIPv4
+                named.supportsIPv6 = supportsIPv6
             }
             let isCostly = conclusion.isExpensive == nil && type == .cellular
             if self.status == .satisfied, isCostly { self.isExpensive = true }
@@ -43,12 +43,6 @@ extension NetworkPath {
                 isStated: true
             )
         )
-    }
-}
-
-extension PathInterface {
-    fileprivate var families: Set<AddressFamily> {
-        Set(AddressFamily.allCases.filter { $0 == .ipv4 ? self.supportsIPv4 : self.supportsIPv6 })
     }
 }
 

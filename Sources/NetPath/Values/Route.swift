@@ -79,10 +79,9 @@ public struct Route: Hashable, Sendable, Codable {
 }
 
 extension Route {
-    /// The next hop that the kernel's hash picks; all of them where that is not known.
-    var nextHopsInUse: [NextHop] {
-        guard let selectedNextHop, self.nextHops.indices.contains(selectedNextHop) else { return self.nextHops }
-        return [self.nextHops[selectedNextHop]]
+    /// The next hop that the kernel's hash picks; nil where that is not known.
+    var hashedNextHop: NextHop? {
+        self.selectedNextHop.flatMap { self.nextHops.indices.contains($0) ? self.nextHops[$0] : nil }
     }
 }
 

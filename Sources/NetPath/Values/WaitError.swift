@@ -5,28 +5,20 @@
 ///
 /// A task that is cancelled throws `CancellationError` instead.
 public struct WaitError: Error, Hashable, Sendable, CustomStringConvertible {
-    private enum Cause: Hashable, Sendable {
-        case timedOut(Duration)
-        case stopped
-    }
-
-    private let cause: Cause
+    /// The time that was over; nil where it was not.
+    private let timeout: Duration?
 
     /// The state did not come within the time.
-    public static func timedOut(after timeout: Duration) -> WaitError { WaitError(cause: .timedOut(timeout)) }
+    public static func timedOut(after timeout: Duration) -> WaitError { WaitError(timeout: timeout) }
     /// What was waited for was stopped or cancelled, or was not running.
-    public static let stopped = WaitError(cause: .stopped)
+    public static let stopped = WaitError(timeout: nil)
 
     /// Whether the time was over.
-    public var isTimeout: Bool {
-        if case .timedOut = self.cause { true } else { false }
-    }
+    public var isTimeout: Bool { self.timeout != nil }
 
     /// What happened, for people.
     public var description: String {
-        switch self.cause {
-        case .timedOut(let timeout): "the state did not come within \(DurationText.format(timeout))"
-        case .stopped: "what was waited for was stopped"
-        }
+        self.timeout.map { "the state did not come within \(DurationText.format($0))" }
+            ?? "what was waited for was stopped"
     }
 }
