@@ -103,9 +103,6 @@ extension ConfigurationNode {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
-    /// Whether it is a single value.
-    var isScalar: Bool { if case .scalar = content { true } else { false } }
-
     /// The value as an error message shows it, such as `'5 parsecs'` or `a list`.
     var summary: String {
         switch content {

@@ -11,10 +11,10 @@ extension ConfigurationSection {
     package var effective: ConfigurationNode {
         let entries = self.knownKeys.compactMap { key in
             self.effectiveValue(key).map { value in
-                ConfigurationNode.Entry(key: self.node(.scalar(text: key, isQuoted: false)), value: value)
+                ConfigurationNode.Entry(key: Self.node(.scalar(text: key, isQuoted: false)), value: value)
             }
         }
-        return self.node(.mapping(entries))
+        return Self.node(.mapping(entries))
     }
 
     private func effectiveValue(_ key: String) -> ConfigurationNode? {
@@ -23,13 +23,13 @@ extension ConfigurationSection {
         case .mapping(let section): return section.effective
         case .list(let sections):
             let list = ConfigurationNode.Content.sequence(sections.map(\.effective))
-            return given.map { ConfigurationNode(list, at: $0.position, in: $0.source) } ?? self.node(list)
-        case nil: return given ?? self.fallbacks[key].map(self.node)
+            return given.map { ConfigurationNode(list, at: $0.position, in: $0.source) } ?? Self.node(list)
+        case nil: return given ?? self.fallbacks[key].map(Self.node)
         }
     }
 
-    private func node(_ content: ConfigurationNode.Content) -> ConfigurationNode {
-        ConfigurationNode(content, at: SourcePosition(line: 1, column: 1), in: Self.programSource)
+    fileprivate static func node(_ content: ConfigurationNode.Content) -> ConfigurationNode {
+        ConfigurationNode(content, at: SourcePosition(line: 1, column: 1), in: self.programSource)
     }
 
     /// The paths of all keys the getters were asked for, such as `backends[].type`.
@@ -46,14 +46,6 @@ extension ConfigurationSection {
 extension ConfigurationNode.Content {
     /// A list of texts.
     static func texts(_ texts: [String]) -> ConfigurationNode.Content {
-        .sequence(
-            texts.map {
-                ConfigurationNode(
-                    .scalar(text: $0, isQuoted: true),
-                    at: SourcePosition(line: 1, column: 1),
-                    in: ConfigurationSection.programSource
-                )
-            }
-        )
+        .sequence(texts.map { ConfigurationSection.node(.scalar(text: $0, isQuoted: true)) })
     }
 }

@@ -12,7 +12,7 @@ extension ConfigurationSection {
         note(key, .text)
         guard let node = value(key) else { return nil }
         guard let text = node.text else {
-            record("must be text", path: path(of: key), node: node)
+            reject(key, "must be text")
             return nil
         }
         return text
@@ -60,7 +60,7 @@ extension ConfigurationSection {
         fallBack(key, to: .texts(fallback))
         guard let node = value(key) else { return fallback }
         guard case .sequence(let elements) = node.content else {
-            record("must be a list such as [a, b]", path: path(of: key), node: node)
+            reject(key, "must be a list such as [a, b]")
             return fallback
         }
         var texts: [String] = []
@@ -68,7 +68,7 @@ extension ConfigurationSection {
             if let text = element.text, !element.isNull {
                 texts.append(text)
             } else {
-                record("must be text", path: "\(path(of: key))[\(index)]", node: element)
+                reject(key, at: index, "must be text")
             }
         }
         return texts.count == elements.count ? texts : fallback
@@ -149,8 +149,7 @@ extension ConfigurationSection {
         {
             return number
         }
-        let bounds = "from \(range.lowerBound) to \(range.upperBound)"
-        record("must be a whole number \(bounds)", path: path(of: key), node: node)
+        reject(key, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
         return nil
     }
 
@@ -178,7 +177,7 @@ extension ConfigurationSection {
         guard let node = value(key) else { return nil }
         if case .scalar(let text, isQuoted: false) = node.content, let truth = Bool(text) { return truth }
         let isQuoted = if case .scalar(_, isQuoted: true) = node.content { true } else { false }
-        record("must be true or false\(isQuoted ? ", without quotes" : "")", path: path(of: key), node: node)
+        reject(key, "must be true or false\(isQuoted ? ", without quotes" : "")")
         return nil
     }
 
@@ -208,12 +207,12 @@ extension ConfigurationSection {
         if let duration = DurationText.parse(text) {
             if range.contains(duration) { return duration }
             let bounds = "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
-            record("must be a duration from \(bounds)", path: path(of: key), node: node)
+            reject(key, "must be a duration from \(bounds)")
         } else if DurationText.parse(text + "s") != nil {
             let message = "must have a unit (ms, s, m, h or d)"
             record(message, path: path(of: key), node: node, suggestion: text + "s")
         } else {
-            record("must be a duration such as 2s or 500ms", path: path(of: key), node: node)
+            reject(key, "must be a duration such as 2s or 500ms")
         }
         return nil
     }

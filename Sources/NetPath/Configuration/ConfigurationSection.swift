@@ -70,15 +70,11 @@ public final class ConfigurationSection {
     /// - Parameters:
     ///   - node: The content of the file; anything but a mapping is recorded as an error.
     ///   - source: The file, from which diagnostics quote.
-    package convenience init(_ node: ConfigurationNode, in source: ConfigurationSource) {
-        self.init(node, in: source, known: [])
-    }
-
-    /// Creates the outermost section of a file some errors of which were found before.
+    ///   - errors: What was found to be wrong with the file before.
     package convenience init(
         _ node: ConfigurationNode,
         in source: ConfigurationSource,
-        known errors: [ConfigurationDiagnostic]
+        known errors: [ConfigurationDiagnostic] = []
     ) {
         let collector = DiagnosticCollector(source: source)
         for error in errors { collector.record(error) }
@@ -111,16 +107,15 @@ public final class ConfigurationSection {
     }
 
     /// A section in which every key is absent, as when a backend is made from code.
-    public static var empty: ConfigurationSection {
-        let source = ConfigurationSource(name: "(no file)", bytes: [])
-        return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source))
-    }
+    public static var empty: ConfigurationSection { self.ofNoFile(notesKinds: false) }
 
     /// A section in which every key is absent, nested ones are handed out all the same, and what the getters expect is
     /// noted: see ``options``.
-    package static var probing: ConfigurationSection {
-        let source = ConfigurationSource(name: "(no file)", bytes: [])
-        return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source), notesKinds: true)
+    package static var probing: ConfigurationSection { self.ofNoFile(notesKinds: true) }
+
+    private static func ofNoFile(notesKinds: Bool) -> ConfigurationSection {
+        let collector = DiagnosticCollector(source: ConfigurationSource(name: "(no file)", bytes: []))
+        return ConfigurationSection(nil, path: "", collector: collector, notesKinds: notesKinds)
     }
 
     /// The user besides the administrator who may have written a value of the section; nil when there is none.
@@ -237,18 +232,15 @@ public final class ConfigurationSection {
     /// - Returns: Its section, `nil` when the key is absent or wrong.
     public func section(_ key: String) -> ConfigurationSection? {
         if case .mapping(let known)? = children[key] { return known }
-        if kinds != nil {
-            know(key)
-            let child = ConfigurationSection(nil, path: path(of: key), collector: collector, notesKinds: true)
-            children[key] = .mapping(child)
-            return child
+        let node = value(key)
+        if kinds == nil {
+            guard let node else { return nil }
+            guard case .mapping = node.content else {
+                reject(key, "must be a mapping of keys and values")
+                return nil
+            }
         }
-        guard let node = value(key) else { return nil }
-        guard case .mapping = node.content else {
-            record("must be a mapping of keys and values", path: path(of: key), node: node)
-            return nil
-        }
-        let child = ConfigurationSection(node, path: path(of: key), collector: collector)
+        let child = ConfigurationSection(node, path: path(of: key), collector: collector, notesKinds: kinds != nil)
         children[key] = .mapping(child)
         return child
     }
@@ -270,13 +262,19 @@ public final class ConfigurationSection {
     /// - Returns: A section for each mapping of the list, none when the key is absent or wrong.
     public func sections(_ key: String) -> [ConfigurationSection] {
         if case .list(let known)? = children[key] { return known }
+        var elements: [ConfigurationNode] = []
+        switch value(key)?.content {
+        case .sequence(let nodes): elements = nodes
+        case .scalar, .mapping: reject(key, "must be a list of mappings")
+        case nil: break
+        }
         var result: [ConfigurationSection] = []
-        for (index, node) in elements(key, of: "mappings").enumerated() {
-            let path = "\(path(of: key))[\(index)]"
+        for (index, node) in elements.enumerated() {
             if case .mapping = node.content {
+                let path = "\(path(of: key))[\(index)]"
                 result.append(ConfigurationSection(node, path: path, collector: collector))
             } else {
-                record("must be a mapping of keys and values", path: path, node: node)
+                reject(key, at: index, "must be a mapping of keys and values")
             }
         }
         if kinds != nil {
@@ -308,14 +306,6 @@ public final class ConfigurationSection {
         return entry.value
     }
 
-    /// The elements of a list, none when it is absent or wrong.
-    func elements(_ key: String, of kind: String) -> [ConfigurationNode] {
-        guard let node = value(key) else { return [] }
-        if case .sequence(let elements) = node.content { return elements }
-        record("must be a list of \(kind)", path: path(of: key), node: node)
-        return []
-    }
-
     /// Records an error about a value.
     func record(
         _ message: String,
@@ -341,7 +331,7 @@ public final class ConfigurationSection {
             at: node?.position ?? position,
             path: path,
             // A warning is not about the form of a value: "a list" would tell nothing.
-            found: severity == .warning && node?.isScalar == false ? nil : node?.summary,
+            found: severity == .warning && node?.text == nil ? nil : node?.summary,
             allowed: allowed,
             suggestion: suggestion,
             severity: severity

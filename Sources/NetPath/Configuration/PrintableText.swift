@@ -27,9 +27,9 @@ extension String {
 
 extension Unicode.Scalar {
     /// Whether a terminal shows the scalar and does nothing else with it.
-    var isPrintable: Bool {
+    package var isPrintable: Bool {
         switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
         default: true
         }
     }
