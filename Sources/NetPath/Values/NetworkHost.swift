@@ -55,7 +55,7 @@ public enum NetworkHost: Hashable, Sendable {
             guard (1...63).contains(label.utf8.count) else {
                 throw Fault("has a name with a part that is empty or longer than 63 characters")
             }
-            guard label.utf8.allSatisfy(Self.isPlain), !label.hasPrefix("-"), !label.hasSuffix("-") else {
+            guard label.utf8.allSatisfy(\.isPlain), !label.hasPrefix("-"), !label.hasSuffix("-") else {
                 throw Fault("has a name with other characters than letters, digits and hyphens")
             }
         }
@@ -96,9 +96,12 @@ public enum NetworkHost: Hashable, Sendable {
         }
         return (host, name, number)
     }
+}
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
+extension UInt8 {
+    /// Whether it is a letter, a digit, a hyphen or an underscore.
+    package var isPlain: Bool {
+        switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
             true

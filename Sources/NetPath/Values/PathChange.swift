@@ -98,32 +98,25 @@ extension PathChange {
     public var differences: [PathDifference] {
         guard let before else { return [] }
         var differences: [PathDifference] = []
-        if self.after.status != before.status { differences.append(.status(self.after.status)) }
-        if self.after.reason != before.reason { differences.append(.reason(self.after.reason)) }
-        if self.after.statedBy != before.statedBy { differences.append(.statedBy(self.after.statedBy)) }
-        if self.after.isStale != before.isStale { differences.append(.staleness(self.after.isStale)) }
+        func compare<Value: Equatable>(_ old: Value, _ new: Value, _ difference: (Value) -> PathDifference) {
+            if new != old { differences.append(difference(new)) }
+        }
+        compare(before.status, self.after.status, PathDifference.status)
+        compare(before.reason, self.after.reason, PathDifference.reason)
+        compare(before.statedBy, self.after.statedBy, PathDifference.statedBy)
+        compare(before.isStale, self.after.isStale, PathDifference.staleness)
         let interfaces = self.after.interfaceDifferences(since: before)
         differences += interfaces
-        if self.after.carriedByIndex != before.carriedByIndex {
-            differences.append(.carriedByIndex(self.after.carriedByIndex))
-        }
+        compare(before.carriedByIndex, self.after.carriedByIndex, PathDifference.carriedByIndex)
         // Nearly always the interfaces have told already.
-        if self.after.gateways != before.gateways, interfaces.isEmpty {
-            differences.append(.gateways(self.after.gateways))
-        }
+        if interfaces.isEmpty { compare(before.gateways, self.after.gateways, PathDifference.gateways) }
         if self.after.tellableServers != before.tellableServers {
             differences.append(.dnsServers(self.after.dnsServers))
         }
-        if self.after.supportsIPv4 != before.supportsIPv4 {
-            differences.append(.supportsIPv4(self.after.supportsIPv4))
-        }
-        if self.after.supportsIPv6 != before.supportsIPv6 {
-            differences.append(.supportsIPv6(self.after.supportsIPv6))
-        }
-        if self.after.isExpensive != before.isExpensive { differences.append(.isExpensive(self.after.isExpensive)) }
-        if self.after.isConstrained != before.isConstrained {
-            differences.append(.isConstrained(self.after.isConstrained))
-        }
+        compare(before.supportsIPv4, self.after.supportsIPv4, PathDifference.supportsIPv4)
+        compare(before.supportsIPv6, self.after.supportsIPv6, PathDifference.supportsIPv6)
+        compare(before.isExpensive, self.after.isExpensive, PathDifference.isExpensive)
+        compare(before.isConstrained, self.after.isConstrained, PathDifference.isConstrained)
         if self.after.internet != before.internet || self.after.portalURL != before.portalURL {
             differences.append(.internet(self.after.internet))
         }
