@@ -8,8 +8,11 @@ package enum CoordinatorInput: Sendable, Codable {
     case start(once: Bool)
     case report(backend: Int, generation: Int, evidence: Evidence)
     case unavailable(backend: Int, generation: Int, error: String)
+    /// A backend reports by itself, and answers no refresh.
     case takesNoRefreshRequests(backend: Int, generation: Int)
+    /// Subscribers are called on a backend's thread, within a call of its own.
     case held(backend: Int, generation: Int)
+    /// The subscribers that were called on a backend's thread have returned.
     case released(backend: Int, generation: Int)
     /// A run has ended; the number in 0..<1 spreads out the restarts.
     case ended(backend: Int, generation: Int, error: String?, jitter: Double)
@@ -34,14 +37,10 @@ extension CoordinatorStateMachine {
         case .unavailable(let id, let generation, let error):
             return self.unavailable(backend: id, generation: generation, error: error, now: now)
         case .takesNoRefreshRequests(let id, let generation):
-            self.takesNoRefreshRequests(backend: id, generation: generation)
-            return []
-        case .held(let id, let generation):
-            self.held(backend: id, generation: generation)
-            return []
+            self.supervise(id) { $0.takesNoRefreshRequests(generation: generation) }
+        case .held(let id, let generation): self.supervise(id) { $0.held(generation: generation) }
         case .released(let id, let generation):
-            self.released(backend: id, generation: generation, now: now)
-            return []
+            self.supervise(id) { $0.released(generation: generation, now: now) }
         case .ended(let id, let generation, let error, let jitter):
             return self.ended(backend: id, generation: generation, error: error, jitter: jitter, now: now)
         case .refresh: return self.refresh(now: now)
@@ -54,5 +53,10 @@ extension CoordinatorStateMachine {
                 now: now
             )
         }
+        return []
+    }
+
+    private mutating func supervise(_ id: Int, _ change: (inout Supervision) -> Void) {
+        if let index = self.position(of: id) { change(&self.members[index].supervision) }
     }
 }

@@ -138,24 +138,6 @@ struct CoordinatorStateMachine: Sendable, Codable {
         return failure + self.settle(now: now)
     }
 
-    /// A backend reports by itself, and answers no refresh.
-    mutating func takesNoRefreshRequests(backend id: Int, generation: Int) {
-        guard let index = self.position(of: id) else { return }
-        self.members[index].supervision.takesNoRefreshRequests(generation: generation)
-    }
-
-    /// Subscribers are called on a backend's thread, within a call of its own.
-    mutating func held(backend id: Int, generation: Int) {
-        guard let index = self.position(of: id) else { return }
-        self.members[index].supervision.held(generation: generation)
-    }
-
-    /// The subscribers that were called on a backend's thread have returned.
-    mutating func released(backend id: Int, generation: Int, now: MonotonicTime) {
-        guard let index = self.position(of: id) else { return }
-        self.members[index].supervision.released(generation: generation, now: now)
-    }
-
     mutating func ended(
         backend id: Int,
         generation: Int,

@@ -122,7 +122,8 @@ public final class PathCoordinator: Sendable {
     ///
     /// - Returns: The runs of backends, each of which takes its time to end.
     package func end() -> [Task<Void, Never>] {
-        let (links, timer, subscribers, others, askers) = self.state.withLock { state in
+        // Of the others none is told; they are released when the lock is free.
+        let (links, timer, subscribers, _, _) = self.state.withLock { state in
             state.isStopped = true
             defer {
                 state.links = [:]
@@ -137,8 +138,6 @@ public final class PathCoordinator: Sendable {
         timer?.task.cancel()
         for link in links.values { link.task.cancel() }
         for subscriber in subscribers { subscriber.onStop?() }
-        for subscriber in others { subscriber.onStop?() }
-        for subscriber in askers { subscriber.onStop?() }
         return links.values.map(\.task)
     }
 

@@ -52,7 +52,8 @@ struct CoordinatorHarness {
     }
 
     mutating func takesNoRefreshRequests(_ backend: Int) {
-        self.machine.takesNoRefreshRequests(backend: backend, generation: self.generations[backend])
+        let input = CoordinatorInput.takesNoRefreshRequests(backend: backend, generation: self.generations[backend])
+        _ = self.machine.take(input, now: self.now)
     }
 
     mutating func end(_ backend: Int, _ error: String? = "broke", generation: Int? = nil, jitter: Double = 0) {
@@ -79,12 +80,15 @@ struct CoordinatorHarness {
     mutating func refresh() { self.perform(self.machine.refresh(now: self.now)) }
 
     /// A subscriber is called on the backend's thread, and does not return.
-    mutating func hold(_ backend: Int) { self.machine.held(backend: backend, generation: self.generations[backend]) }
+    mutating func hold(_ backend: Int) {
+        let input = CoordinatorInput.held(backend: backend, generation: self.generations[backend])
+        _ = self.machine.take(input, now: self.now)
+    }
 
     /// The subscriber returns.
     mutating func release(_ backend: Int, generation: Int? = nil) {
         let generation = generation ?? self.generations[backend]
-        self.machine.released(backend: backend, generation: generation, now: self.now)
+        _ = self.machine.take(.released(backend: backend, generation: generation), now: self.now)
     }
 
     /// Lets time pass while the process does not run.
