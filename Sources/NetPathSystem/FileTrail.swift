@@ -24,9 +24,6 @@ package struct FileTrail: Hashable, Sendable {
     /// Everything that is watched.
     package var watches: Set<Int32> { Set(self.names.keys).union([self.file, self.folder].compactMap(\.self)) }
 
-    /// Watches nothing.
-    package init() {}
-
     /// Follows an absolute path, of a directory where it ends with a slash, and has an inotify(7) instance watch what lies on the way; read the file after that, not
     /// before.
     package init(to path: String, watcher: Int32) {
@@ -86,12 +83,9 @@ package struct FileTrail: Hashable, Sendable {
         var offset = 0
         while offset + 16 <= events.count {
             func number(at position: Int) -> UInt32 {
-                let bytes = (0..<4).map { UInt32(events[offset + position + $0]) }
-                #if _endian(little)
-                return bytes.reversed().reduce(0) { $0 << 8 | $1 }
-                #else
-                return bytes.reduce(0) { $0 << 8 | $1 }
-                #endif
+                unsafe events.withUnsafeBytes { events in
+                    unsafe events.loadUnaligned(fromByteOffset: offset + position, as: UInt32.self)
+                }
             }
             let watch = Int32(bitPattern: number(at: 0))
             let mask = number(at: 4)

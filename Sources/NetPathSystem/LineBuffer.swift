@@ -31,12 +31,6 @@ package struct LineBuffer: Sendable {
             case .whole(let bytes), .tooLong(let bytes): bytes
             }
         }
-
-        /// The line as text without a CR at its end, U+FFFD for what is not UTF-8 in it; nil for one that is too long.
-        package var text: String? {
-            guard case .whole(let bytes) = self else { return nil }
-            return String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self)
-        }
     }
 
     /// Creates an empty buffer.

@@ -37,10 +37,6 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     /// Makes an empty queue.
     package init() {}
 
-    /// Whether nothing is to happen.
-    package var isEmpty: Bool { self.entries.isEmpty }
-    /// How many timers there are.
-    package var count: Int { self.entries.count }
     /// When the next timer is due; nil when there is none.
     package var nextDeadline: MonotonicTime? { self.entries.last?.token.deadline }
 
@@ -53,16 +49,6 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     /// Adds a timer under a name of this queue that has none yet.
     package mutating func insert(_ payload: Payload, for token: Token) {
         self.entries.insert(Entry(token: token, payload: payload), at: self.position(of: token))
-    }
-
-    /// Adds a timer.
-    ///
-    /// - Returns: Its name, to remove it by.
-    @discardableResult
-    package mutating func insert(_ payload: Payload, at deadline: MonotonicTime) -> Token {
-        let token = self.token(for: deadline)
-        self.insert(payload, for: token)
-        return token
     }
 
     /// Takes a timer back; nil when it is not there, any more or yet.
@@ -81,12 +67,6 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
             self.entries.removeLast()
         }
         return due
-    }
-
-    /// Takes everything, in the order of the deadlines.
-    package mutating func removeAll() -> [Payload] {
-        defer { self.entries = [] }
-        return self.entries.reversed().map(\.payload)
     }
 
     /// Where a timer is, or belongs: before the first that is due no later.
