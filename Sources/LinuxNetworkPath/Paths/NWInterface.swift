@@ -70,22 +70,18 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
     }
 
     /// What the interface is.
-    public var type: InterfaceType { self.storedType }
+    public let type: InterfaceType
     /// The name, such as `eth0`.
-    public var name: String { self.storedName }
+    public let name: String
     /// The kernel's index.
-    public var index: Int { self.storedIndex }
+    public let index: Int
     /// The name.
-    public var debugDescription: String { self.storedName }
-
-    private let storedType: InterfaceType
-    private let storedName: String
-    private let storedIndex: Int
+    public var debugDescription: String { self.name }
 
     init(index: Int, name: String, type: InterfaceType) {
-        self.storedIndex = index
-        self.storedName = name
-        self.storedType = type
+        self.index = index
+        self.name = name
+        self.type = type
     }
 
     init(_ interface: PathInterface) {
@@ -94,13 +90,13 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
 
     /// Whether index and name are the same; the type is not compared.
     public static func == (lhs: NWInterface, rhs: NWInterface) -> Bool {
-        lhs.storedIndex == rhs.storedIndex && lhs.storedName == rhs.storedName
+        lhs.index == rhs.index && lhs.name == rhs.name
     }
 
     /// Feeds what `==` compares.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(self.storedIndex)
-        hasher.combine(self.storedName)
+        hasher.combine(self.index)
+        hasher.combine(self.name)
     }
 }
 
