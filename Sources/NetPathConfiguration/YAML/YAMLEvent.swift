@@ -7,15 +7,14 @@ import NetPath
 struct YAMLEvent {
     enum Content {
         case documentStart
-        case documentEnd
         case alias
         case scalar(text: String, isQuoted: Bool)
-        case sequenceStart
-        case sequenceEnd
-        case mappingStart
-        case mappingEnd
+        /// The start of a list or mapping.
+        case start(isMapping: Bool)
+        /// The end of a list or mapping.
+        case end
         case streamEnd
-        /// The start of the stream, and whatever a later libyaml may add.
+        /// The start of the stream, the end of a document, and whatever a later libyaml may add.
         case other
     }
 

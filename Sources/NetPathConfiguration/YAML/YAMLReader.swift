@@ -129,7 +129,6 @@ extension YAMLEvent {
         let position = SourcePosition(unsafe event.start_mark)
         switch unsafe event.type {
         case YAML_DOCUMENT_START_EVENT: self.init(content: .documentStart, position: position)
-        case YAML_DOCUMENT_END_EVENT: self.init(content: .documentEnd, position: position)
         case YAML_ALIAS_EVENT: self.init(content: .alias, position: position)
         case YAML_SCALAR_EVENT:
             let scalar = unsafe event.data.scalar
@@ -146,13 +145,12 @@ extension YAMLEvent {
         case YAML_SEQUENCE_START_EVENT:
             let start = unsafe event.data.sequence_start
             let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
-            self.init(content: .sequenceStart, position: position, hasAnchor: hasAnchor, hasTag: hasTag)
-        case YAML_SEQUENCE_END_EVENT: self.init(content: .sequenceEnd, position: position)
+            self.init(content: .start(isMapping: false), position: position, hasAnchor: hasAnchor, hasTag: hasTag)
         case YAML_MAPPING_START_EVENT:
             let start = unsafe event.data.mapping_start
             let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
-            self.init(content: .mappingStart, position: position, hasAnchor: hasAnchor, hasTag: hasTag)
-        case YAML_MAPPING_END_EVENT: self.init(content: .mappingEnd, position: position)
+            self.init(content: .start(isMapping: true), position: position, hasAnchor: hasAnchor, hasTag: hasTag)
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: self.init(content: .end, position: position)
         case YAML_STREAM_END_EVENT: self.init(content: .streamEnd, position: position)
         default: self.init(content: .other, position: position)
         }

@@ -56,21 +56,20 @@ struct YAMLTreeBuilder {
             return add(ConfigurationNode(.scalar(text: "*", isQuoted: true), at: event.position))
         case .scalar(let text, let isQuoted):
             return add(ConfigurationNode(.scalar(text: text, isQuoted: isQuoted), at: event.position))
-        case .sequenceStart, .mappingStart:
+        case .start(let isMapping):
             guard frames.count < Self.depthLimit else {
                 record("lists and mappings are nested more than \(Self.depthLimit) deep", at: event.position)
                 return false
             }
-            let isMapping = if case .mappingStart = event.content { true } else { false }
             frames.append(Frame(isMapping: isMapping, position: event.position))
-        case .sequenceEnd, .mappingEnd:
+        case .end:
             guard let frame = frames.popLast() else { return false }
             let content: ConfigurationNode.Content =
                 frame.isMapping ? .mapping(frame.entries) : .sequence(frame.elements)
             return add(ConfigurationNode(content, at: frame.position))
         case .streamEnd:
             return false
-        case .documentEnd, .other:
+        case .other:
             break
         }
         return true
