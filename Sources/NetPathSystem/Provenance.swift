@@ -15,11 +15,7 @@ package enum Provenance {
     package static let instance: String = {
         let boot = FileAccess.contents("/proc/sys/kernel/random/boot_id") ?? ""
         let namespace = FileAccess.linkTarget("/proc/thread-self/ns/net") ?? ""
-        // FNV-1a.
-        let hash = (boot + namespace).utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
-        let digits = String(hash, radix: 16)
+        let digits = String((boot + namespace).hash64, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }()
 
@@ -46,5 +42,13 @@ package enum Provenance {
     package static var via: [String] {
         let others = self.heard.withLock { heard in heard.isEmpty ? [] : Set(heard.values.joined()).sorted() }
         return [self.instance] + others.filter { $0 != self.instance }.prefix(self.limit - 1)
+    }
+}
+
+extension String {
+    /// A number that is the same for the same text, everywhere and always; it tells texts apart that are not made to look
+    /// alike (FNV-1a).
+    package var hash64: UInt64 {
+        self.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

@@ -68,9 +68,7 @@ package final class ResolverFiles: Sendable {
 
     /// Waits for a change; false at the end.
     private static func wait(for watcher: FileWatcher, or end: FileDescriptor) -> Bool {
-        var entries = [watcher.fileDescriptor, end.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        while unsafe poll(&entries, 2, -1) < 0 { guard errno == EINTR else { return false } }
-        return entries[1].revents == 0
+        !FileDescriptor.poll(readable: [watcher.fileDescriptor, end.number], timeout: nil)[1]
     }
 
     /// The listeners that a thread calls; none when it is about to end, and another one calls them.

@@ -61,8 +61,7 @@ extension EffectiveConfiguration {
             text.first.map { $0.isLetter || $0 == "/" || $0 == "." && !text.dropFirst().isEmpty } ?? false
         // YAML 1.1's words for truth stay text here, but other readers of the same file would take them for it.
         if isWord, beginsAsWord, !words.contains(text.lowercased()) { return text }
-        let bytes = text.utf8.count == 0 ? "" : text.unicodeScalars.map(Self.escaped).joined()
-        return "\"\(bytes)\""
+        return "\"\(text.unicodeScalars.map(Self.escaped).joined())\""
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {

@@ -2,15 +2,14 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 extension LoadedConfiguration {
     /// The same configuration with every backend running all the time, to compare them; what is off stays off.
     package var comparing: LoadedConfiguration {
         var copy = self
-        copy.backends = self.backends.map { backend in
-            var backend = backend
-            if backend.mode != .off { backend.mode = .active }
-            return backend
+        for (index, backend) in self.backends.enumerated() where backend.mode != .off {
+            copy.backends[index].mode = .active
         }
         return copy
     }
@@ -34,13 +33,9 @@ extension LoadedConfiguration {
     package var reading: LoadedConfiguration? {
         guard self.backends.contains(where: { $0.mode != .off && !$0.monitor.reachesOut }) else { return nil }
         var copy = self
-        copy.backends = self.backends.map { backend in
-            var backend = backend
-            if backend.mode != .off, backend.monitor.reachesOut {
-                copy.leftOut[backend.name] = backend.mode
-                backend.mode = .off
-            }
-            return backend
+        for (index, backend) in self.backends.enumerated() where backend.mode != .off && backend.monitor.reachesOut {
+            copy.leftOut[backend.name] = backend.mode
+            copy.backends[index].mode = .off
         }
         return copy
     }
@@ -66,13 +61,10 @@ extension LoadedConfiguration {
     package var hash: UInt64 { self.hash(without: []) }
 
     private func hash(without sections: Set<String>) -> UInt64 {
-        // FNV-1a: it tells configurations apart that are not made to look alike.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for value in self.effective.values {
-            if sections.contains(String(value.path.prefix { $0 != "." && $0 != "[" })) { continue }
-            for byte in "\(value.path)=\(value.text)\n".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let values = self.effective.values.filter { value in
+            !sections.contains(String(value.path.prefix { $0 != "." && $0 != "[" }))
         }
-        return hash
+        return values.map { "\($0.path)=\($0.text)\n" }.joined().hash64
     }
 
     /// Whether any backend that is not off can tell of the internet (`PathMonitor.speaksOfInternet`).

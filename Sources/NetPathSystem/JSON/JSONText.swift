@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// Writes a JSON document (RFC 8259) piece by piece, in the order it stands: the bytes of one line.
 ///
 /// To build a value first and write it afterwards costs five times as much (200,000 instructions a line), and every event
@@ -176,7 +178,9 @@ package struct JSONText {
         case "\r": self.put("\\r")
         case "\t": self.put("\\t")
         default:
-            if scalar.isInert {
+            // RFC 8259 asks for the escape of U+0000 to U+001F alone; C1 controls and bidirectional overrides act on a
+            // terminal as well, and their escape is the same string to a parser.
+            if scalar.isPrintable {
                 self.put(String(scalar))
             } else {
                 for unit in String(scalar).utf16 { self.put(Self.escape(unit)) }
@@ -187,19 +191,5 @@ package struct JSONText {
     private static func escape(_ unit: UInt16) -> String {
         let digits = String(unit, radix: 16)
         return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether a terminal only shows the scalar.
-    ///
-    /// RFC 8259 asks for the escape of U+0000 to U+001F alone; C1 controls and bidirectional overrides act on a
-    /// terminal as well, and their escape is the same string to a parser.
-    fileprivate var isInert: Bool {
-        if self.isASCII { return (0x20..<0x7F).contains(self.value) }
-        return switch self.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: false
-        default: true
-        }
     }
 }

@@ -48,14 +48,6 @@ package struct ProgramFolder: Hashable, Sendable {
 
     /// Whether a name is one that run-parts(8) takes.
     package static func isName(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+        !name.isEmpty && name.utf8.allSatisfy(\.isPlain)
     }
 }
