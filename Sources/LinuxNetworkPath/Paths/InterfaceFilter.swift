@@ -49,7 +49,7 @@ enum InterfaceFilter: Hashable, Sendable {
             let isStartable =
                 path.status == .requiresConnection
                 && path.interfaces.contains {
-                    self.allows(NWInterface.InterfaceType($0.type)) && $0.reason.isStartable
+                    self.allows(NWInterface.InterfaceType($0.type)) && PathReason.Code.steps.contains($0.reason.code)
                 }
             view.status = isStartable ? .requiresConnection : .unsatisfied
             view.narrow(to: [], of: path)
@@ -123,11 +123,4 @@ extension PathInterface {
 
 extension PathReason {
     fileprivate static let carriesPath = PathReason(.routed, "")
-
-    fileprivate var isStartable: Bool {
-        let steps: [Code] = [
-            .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
-        ]
-        return steps.contains(self.code)
-    }
 }

@@ -224,8 +224,7 @@ public final class PathCoordinator: Sendable {
     package func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> ObservationToken {
         let id: UInt64? = self.state.withLock { state in
             guard !state.isStopped else { return nil }
-            let subscriber = Delivery<[BackendSnapshot]>.Subscriber(handler: handler, onStop: nil)
-            return state.snapshotDelivery.add(subscriber, current: state.machine.snapshots)
+            return state.snapshotDelivery.add(.init(handler: handler), current: state.machine.snapshots)
         }
         guard let id else { return ObservationToken() }
         self.deliver()

@@ -23,7 +23,7 @@ public struct EvaluationPolicy: Hashable, Sendable, Codable {
 }
 
 /// What gateways that do not answer do to the status of a path.
-public enum GatewayInfluence: String, Hashable, Sendable, CaseIterable {
+public enum GatewayInfluence: String, Hashable, Sendable, CaseIterable, Codable {
     /// They are told of (``Gateway/answers``), and change nothing else: a program that sends nothing because it was told
     /// so would never learn that the gateway is back.
     case advisory

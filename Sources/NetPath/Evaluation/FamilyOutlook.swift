@@ -166,7 +166,7 @@ extension AssessedEvidence {
         let startable = self.candidatePositions.filter { self.assessments.values[$0].isStartable }
         let codes = startable.map { self.assessments.values[$0].code }
         // What backends state may have codes of its own.
-        guard let code = Self.startableOrder.first(where: codes.contains) ?? codes.first else { return nil }
+        guard let code = PathReason.Code.steps.first(where: codes.contains) ?? codes.first else { return nil }
         let steps = startable.filter { self.assessments.values[$0].code == code }
         return (self.assessments.values[steps[0]].reason, steps.map { self.interfaces[$0].index })
     }
@@ -225,10 +225,6 @@ extension AssessedEvidence {
         return [lines, links, self.candidatePositions]
     }
 
-    /// Strongest first: the step that is closest to a path.
-    private static let startableOrder: [PathReason.Code] = [
-        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
-    ]
     /// Closest to a path first.
     private static let unsatisfiedOrder: [PathReason.Code] = [
         .noRoute, .noAddress, .noCarrier, .radioBlocked, .routeRejects,

@@ -55,11 +55,8 @@ extension AssessedEvidence {
         return Self.closestFirst.firstIndex(of: code) ?? Self.closestFirst.count
     }
 
-    private static let closestFirst: [PathReason.Code] = [
-        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand, .noRoute,
-        .noAddress,
-        .noCarrier, .radioBlocked, .interfaceDown,
-    ]
+    private static let closestFirst: [PathReason.Code] =
+        PathReason.Code.steps + [.noRoute, .noAddress, .noCarrier, .radioBlocked, .interfaceDown]
 }
 
 extension TunnelEvidence {

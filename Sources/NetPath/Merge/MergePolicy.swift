@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// How the verdicts of several backends become one path.
-public enum MergePolicy: String, Hashable, Sendable, CaseIterable {
+public enum MergePolicy: String, Hashable, Sendable, CaseIterable, Codable {
     /// The first healthy backend in list order that has a verdict decides.
     case priority
     /// The worst verdict decides: every backend has to agree that there is a path.

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What a captive portal that a probe met may do to the status of a path.
-public enum PortalInfluence: String, Hashable, Sendable, CaseIterable {
+public enum PortalInfluence: String, Hashable, Sendable, CaseIterable, Codable {
     /// It sets ``NetworkPath/internet``, and the status only as ``ProbeInfluence`` says.
     case advisory
     /// The path is `requiresConnection` (``PathReason/Code/captivePortal``) until the user has signed in.

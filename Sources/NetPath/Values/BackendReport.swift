@@ -57,7 +57,7 @@ extension BackendReport {
 }
 
 /// How a backend is used.
-public enum BackendMode: String, Hashable, Sendable, CaseIterable {
+public enum BackendMode: String, Hashable, Sendable, CaseIterable, Codable {
     /// It runs all the time.
     case active
     /// It runs only while everything of higher priority is unhealthy, has had no verdict for 0.5 s, or only probes.
@@ -67,7 +67,7 @@ public enum BackendMode: String, Hashable, Sendable, CaseIterable {
 }
 
 /// How a backend is doing.
-public enum BackendHealth: String, Hashable, Sendable {
+public enum BackendHealth: String, Hashable, Sendable, Codable {
     /// It has not reported yet.
     case starting
     /// It reports.

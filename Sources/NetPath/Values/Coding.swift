@@ -3,23 +3,6 @@
 
 // What of evidence and settings is not coded as its parts are. The form is that of recordings, not of netpath's JSON.
 
-extension AddressFamily: Codable {}
-extension AddressScope: Codable {}
-extension AddressState: Codable {}
-extension BackendMode: Codable {}
-extension BackendHealth: Codable {}
-extension GatewayInfluence: Codable {}
-extension InterfaceFlags: Codable {}
-extension InterfaceType: Codable {}
-extension InternetReachability: Codable {}
-extension MergePolicy: Codable {}
-extension OperationalState: Codable {}
-extension PathReason.Code: Codable {}
-extension PathStatus: Codable {}
-extension PortalInfluence: Codable {}
-extension ProbeInfluence: Codable {}
-extension RouteRejection: Codable {}
-
 extension MonotonicTime: Codable {
     /// How far from the boot a moment may lie that is decoded: 73 years.
     package static let codedLimit = Int64(1) << 61

@@ -41,7 +41,7 @@ public struct InterfaceAddress: Hashable, Sendable, Codable, Comparable {
 }
 
 /// The scope of an address, with the kernel's RT_SCOPE_* numbers as raw values (`rtnetlink(7)`).
-public struct AddressScope: RawRepresentable, Hashable, Sendable {
+public struct AddressScope: RawRepresentable, Hashable, Sendable, Codable {
     /// The kernel's number.
     public let rawValue: UInt8
 
@@ -61,7 +61,7 @@ public struct AddressScope: RawRepresentable, Hashable, Sendable {
 }
 
 /// What the kernel says of an address: the IFA_F_* bits that matter to a path (`if_addr.h`).
-public struct AddressState: OptionSet, Hashable, Sendable {
+public struct AddressState: OptionSet, Hashable, Sendable, Codable {
     /// The bits.
     public let rawValue: UInt32
 

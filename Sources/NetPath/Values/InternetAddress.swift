@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// The two families of the internet protocol.
-public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
+public enum AddressFamily: String, Sendable, Hashable, CaseIterable, Codable {
     /// Internet protocol version 4 (RFC 791).
     case ipv4
     /// Internet protocol version 6 (RFC 8200).

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What an interface is, in the terms of Apple's `NWInterface.InterfaceType`.
-public enum InterfaceType: String, Sendable, Hashable, CaseIterable {
+public enum InterfaceType: String, Sendable, Hashable, CaseIterable, Codable {
     /// A Wi-Fi link.
     case wifi
     /// A cellular link.
@@ -18,7 +18,7 @@ public enum InterfaceType: String, Sendable, Hashable, CaseIterable {
 /// The operational state of an interface (RFC 2863, kernel document `operstates.rst`).
 ///
 /// The raw values are the kernel's IF_OPER_* numbers.
-public enum OperationalState: UInt8, Sendable, Hashable, CaseIterable {
+public enum OperationalState: UInt8, Sendable, Hashable, CaseIterable, Codable {
     /// The driver does not say; the interface is usable.
     case unknown = 0
     /// The hardware is absent.
@@ -54,7 +54,7 @@ public enum OperationalState: UInt8, Sendable, Hashable, CaseIterable {
 /// Raw values are the kernel's IFF_* bits (`netdevice(7)`). Bits that say nothing about the path (PROMISC, ALLMULTI)
 /// or that repeat the operational state (RUNNING, LOWER_UP, DORMANT) are left out, so that they never look like a
 /// change.
-public struct InterfaceFlags: OptionSet, Hashable, Sendable {
+public struct InterfaceFlags: OptionSet, Hashable, Sendable, Codable {
     /// The bits.
     public let rawValue: UInt32
 

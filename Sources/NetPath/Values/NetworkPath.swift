@@ -159,7 +159,7 @@ public struct Gateway: Hashable, Sendable, Codable {
 }
 
 /// What probes say of the internet, and backends that state it.
-public enum InternetReachability: String, Hashable, Sendable {
+public enum InternetReachability: String, Hashable, Sendable, Codable {
     /// A target answered.
     case reachable
     /// Every target was tried and none answered.

@@ -6,7 +6,7 @@ public struct PathReason: Hashable, Sendable, Codable {
     /// A stable, machine-readable name of a reason.
     ///
     /// An open set: newer versions add codes, so treat unknown ones by the status they come with.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         /// The name in lowerCamelCase.
         public let rawValue: String
 
@@ -57,6 +57,10 @@ extension PathReason.Code {
     public static let captivePortal = Self(rawValue: "captivePortal")
     /// A rule says that something connects the interface as soon as there is traffic.
     public static let dialOnDemand = Self(rawValue: "dialOnDemand")
+    /// Those of interfaces, the one that is closest to a path first.
+    package static let steps: [Self] = [
+        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
+    ]
 
     // Unsatisfied.
 

@@ -4,7 +4,7 @@
 /// Whether a path to the network exists, in the terms of Apple's `NWPath.Status`.
 ///
 /// Ordered: unsatisfied < requiresConnection < satisfied.
-public enum PathStatus: String, Sendable, Hashable, CaseIterable, Comparable {
+public enum PathStatus: String, Sendable, Hashable, CaseIterable, Comparable, Codable {
     /// There is no usable path.
     case unsatisfied
     /// There is none now, but a step that is pending or can be started may bring one.

@@ -14,7 +14,7 @@ public enum RouteLookupResult: Hashable, Sendable, Codable {
 }
 
 /// How a route refuses packets (`ip-route(8)`, route types).
-public enum RouteRejection: String, Hashable, Sendable {
+public enum RouteRejection: String, Hashable, Sendable, Codable {
     /// Dropped silently.
     case blackhole
     /// Answered with "host unreachable".
