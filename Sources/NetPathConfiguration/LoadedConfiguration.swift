@@ -189,7 +189,11 @@ public struct LoadedConfiguration: Sendable {
             hooksFolder: hooksFolder,
             dispatcherFolder: dispatcherFolder,
             warnings: root.warnings,
-            effective: EffectiveConfiguration(root.effective, document: source, dropIns: Set(dropIns.map(\.name))),
+            effective: EffectiveConfiguration(
+                root: root.effective,
+                document: source,
+                dropIns: Set(dropIns.map(\.name))
+            ),
             keyPaths: root.keyPaths
         )
     }
@@ -212,7 +216,7 @@ public struct LoadedConfiguration: Sendable {
                 errors += error.diagnostics
             }
         }
-        if let error = ConfigurationError(errors, omittedCount: 0) { throw error }
+        if let error = ConfigurationError(errors) { throw error }
         return documents
     }
 

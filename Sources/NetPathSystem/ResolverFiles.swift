@@ -53,8 +53,7 @@ package final class ResolverFiles: Sendable {
     /// Starts a thread; the watch begins before this returns.
     private func start() -> FileDescriptor? {
         var pair: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0, let end = FileDescriptor(pair[0]),
+        guard unsafe socketpair(AF_UNIX, SocketType.blockingStream, 0, &pair) == 0, let end = FileDescriptor(pair[0]),
             let holder = FileDescriptor(pair[1]), let watcher = FileWatcher(paths: self.paths),
             BackgroundThread.start({ [weak self, weak holder] in
                 while Self.wait(for: watcher, or: end) {

@@ -12,12 +12,7 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     package struct Token: Hashable, Comparable, Sendable {
         /// When the timer is due.
         package let deadline: MonotonicTime
-        private let number: UInt64
-
-        fileprivate init(deadline: MonotonicTime, number: UInt64) {
-            self.deadline = deadline
-            self.number = number
-        }
+        fileprivate let number: UInt64
 
         /// Orders timers by when they are due, those of one moment by when they were named.
         package static func < (lhs: Self, rhs: Self) -> Bool {

@@ -23,12 +23,7 @@ extension CoordinatorStateMachine {
         self.snapshotsVersion += 1
         for index in self.members.indices where self.snapshots[index].evidence != nil {
             self.snapshots[index].evidence?.statements = statements
-            self.members[index].evaluate(
-                &self.snapshots[index],
-                policy: self.settings.evaluation,
-                input: self.inputs,
-                now: now
-            )
+            self.evaluate(index, now: now)
         }
     }
 }

@@ -89,14 +89,7 @@ extension CoordinatorStateMachine {
             .map { Action.cancel(backend: $1.id) }
         self.members = members
         self.snapshots = snapshots
-        for index in self.members.indices {
-            self.members[index].evaluate(
-                &self.snapshots[index],
-                policy: settings.evaluation,
-                input: self.inputs,
-                now: now
-            )
-        }
+        for index in self.members.indices { self.evaluate(index, now: now) }
         // Those that keep running may have left out what the new rules speak of, and may have to stand in for one that
         // is replaced; those that start read everything anyway.
         let refreshed = hasNewRules || hasSilenced ? self.refreshOthers(than: nil, now: now) : []

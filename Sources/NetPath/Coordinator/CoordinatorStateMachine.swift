@@ -194,12 +194,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
             }
             if let deadline = self.snapshots[index].verdict?.reviseAt, deadline <= now {
                 self.snapshotsVersion += 1
-                self.members[index].evaluate(
-                    &self.snapshots[index],
-                    policy: self.settings.evaluation,
-                    input: self.inputs,
-                    now: now
-                )
+                self.evaluate(index, now: now)
             }
         }
         if let due = self.ignoranceDeadline, due <= now { actions += self.supervise(now: now) }
@@ -251,6 +246,16 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // After a failure the health stays "unhealthy" until the first report: a backend that keeps failing must not
         // look like a change each time it is tried again.
         return [.run(backend: self.members[index].id, generation: generation)]
+    }
+
+    /// Turns what a backend said last into a verdict once more.
+    mutating func evaluate(_ index: Int, now: MonotonicTime) {
+        self.members[index].evaluate(
+            &self.snapshots[index],
+            policy: self.settings.evaluation,
+            input: self.inputs,
+            now: now
+        )
     }
 
     private mutating func judge(_ index: Int, now: MonotonicTime) -> [Action] {

@@ -95,13 +95,8 @@ extension PathCoordinator {
 
 /// Hosts whose routes a client has watched.
 public struct RouteWatch: Sendable {
-    private weak let coordinator: PathCoordinator?
-    private let id: UInt64?
-
-    fileprivate init(coordinator: PathCoordinator, id: UInt64?) {
-        self.coordinator = coordinator
-        self.id = id
-    }
+    fileprivate weak let coordinator: PathCoordinator?
+    fileprivate let id: UInt64?
 
     /// Names other hosts in place of those named before.
     ///

@@ -29,15 +29,8 @@ package struct EffectiveConfiguration: Sendable, Hashable {
     }
 
     let root: ConfigurationNode
-    private let document: ConfigurationSource
-    private let dropIns: Set<String>
-
-    /// Creates the effective form of what was read.
-    init(_ root: ConfigurationNode, document: ConfigurationSource, dropIns: Set<String>) {
-        self.root = root
-        self.document = document
-        self.dropIns = dropIns
-    }
+    let document: ConfigurationSource
+    let dropIns: Set<String>
 
     /// All values, in the order in which they were read.
     package var values: [Value] {
