@@ -61,7 +61,8 @@ extension QueueCommands.Run: RunnableCommand {
                 isPaused = try queue.isPaused
                 unreadableAt = nil
             } catch {
-                let begin = unreadableAt ?? loop.now()
+                // Its own repair may take long.
+                let begin = queue.isRepairing ? loop.now() : unreadableAt ?? loop.now()
                 unreadableAt = begin
                 if self.untilEmpty, loop.now() - begin >= Self.longestUnreadable { throw ToolFailure(error) }
             }
@@ -99,7 +100,7 @@ extension QueueCommands.Run: RunnableCommand {
     }
 
     private func status(_ counts: QueueCounts) -> ToolStatus {
-        guard counts.held + counts.dead > 0 else { return .satisfied }
+        guard counts.held + counts.blocked + counts.dead > 0 else { return .satisfied }
         let advice = "\(typed("queue")) and \(typed("queue dead")) show why"
         ToolContext.current.say("\(counts.held) held, \(counts.dead) given up: \(advice)")
         return .unsatisfied

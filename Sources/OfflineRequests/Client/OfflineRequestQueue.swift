@@ -184,6 +184,9 @@ public final class OfflineRequestQueue: Sendable {
     /// removed or replaced; see <doc:Storage>.
     package var salvages: [QueueEvent] { self.core.observers.salvages }
 
+    /// Whether this process replaces a damaged file now.
+    package var isRepairing: Bool { self.core.store.isRepairing.load(ordering: .relaxed) }
+
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
     /// of it is taken over: ``QueueEvent/salvaged(recovered:lost:setAsideAs:)``.
     ///

@@ -69,7 +69,7 @@ public final class QueueReader: Sendable {
     ///
     /// - Throws: ``QueueError``, also when the file is damaged elsewhere.
     public func counts() throws(QueueError) -> QueueCounts {
-        try self.use { try StoreErrors.check($0, "quick_check") }
+        try self.use { try StoreErrors.check($0, quickly: true) }
         var counts = try self.read { try $0.counts }
         if counts.running > 0, !FileLock.isTaken(at: QueueFile.senderLock(of: self.file)) {
             // The process that was sending them is there no more.
@@ -115,8 +115,11 @@ public final class QueueReader: Sendable {
     ///   throws.
     public func forEach(in states: Set<RequestState>, _ body: (RequestRecord) throws -> Bool) throws {
         var (last, isWhole) = (Int64(0), true)
+        do throws(QueueError) { try self.use { try StoreErrors.check($0, quickly: true) } } catch .corrupt {
+            isWhole = false
+        }
         while true {
-            let page = try self.page(in: states, after: last, limit: Self.pageSize, QueueStatus())
+            let page = try self.page(in: states, after: last, limit: Self.pageSize, QueueStatus(), isDamaged: !isWhole)
             isWhole = isWhole && page.isWhole
             guard try page.records.allSatisfy(body) else { return }
             guard page.records.count == Self.pageSize, let end = page.records.last else { break }
@@ -133,16 +136,19 @@ public final class QueueReader: Sendable {
         in states: Set<RequestState>,
         after last: Int64,
         limit: Int,
-        _ status: QueueStatus
+        _ status: QueueStatus,
+        isDamaged: Bool = false
     ) throws(QueueError) -> (records: [RequestRecord], isWhole: Bool) {
         // In no transaction: SQLite does not end one any more that has met damage.
         let (page, isWhole, isPaused) = try self.use(inTransaction: false) { db in
             let records = try self.records(db, (try? StoreStatus.read(db)) ?? StoreStatus(at: self.clock()))
             let isPaused = records.status.isPaused
-            do { return (try records.page(states: states, after: last, limit: limit), true, isPaused) } catch {
+            do {
+                if !isDamaged { return (try records.page(states: states, after: last, limit: limit), true, isPaused) }
+            } catch {
                 guard StoreErrors.isDamage(error) else { throw error }
-                return (try records.readable(states: states, after: last), false, isPaused)
             }
+            return (try records.readable(states: states, after: last), false, isPaused)
         }
         return (status.explain(page, isPaused: isPaused, in: self.file), isWhole)
     }

@@ -28,6 +28,8 @@ final class RequestStore: Sendable {
     private static let patience: Duration = .seconds(10)
     /// How often the file was replaced: a disk that damages everything must not be filled with copies.
     private let repairs = Atomic<Int>(0)
+    /// Whether the file is being replaced, which nobody can read meanwhile.
+    let isRepairing = Atomic(false)
 
     /// Opens a queue, or makes one; a damaged one can be opened too, and is repaired by the process that sends.
     init(
@@ -201,8 +203,15 @@ final class RequestStore: Sendable {
 
     // MARK: Damage
 
+    /// Looks through the database, bodies in files excepted; a damaged one is replaced.
+    ///
+    /// SQLite finds damage where it looks: an index that misleads would hide a request or change an order without a word.
+    func check() throws(QueueError) {
+        try self.use { database, _ in try database.read { try StoreErrors.check($0) } }
+    }
+
     /// Looks through the whole file, which takes as long as that is: a damaged one is replaced, a request that is not
-    /// what was taken is held, and all are counted anew.
+    /// what was taken is held.
     ///
     /// - Returns: How many are held because they or their bodies are damaged.
     /// - Throws: ``QueueError/corrupt(path:setAsideAs:)`` with a second name after the file was replaced; that another
@@ -348,6 +357,8 @@ final class RequestStore: Sendable {
     /// Replaces a damaged file by what can be read of it, and returns the error that says so.
     private func repair() throws(QueueError) -> QueueError {
         if self.repairs.load(ordering: .relaxed) == 3 { return .corrupt(path: self.paths.database, setAsideAs: nil) }
+        self.isRepairing.store(true, ordering: .relaxed)
+        defer { self.isRepairing.store(false, ordering: .relaxed) }
         do {
             let salvage = try self.file.alone {
                 try StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: self.clock()).replace()

@@ -10,7 +10,7 @@ struct StoreDamage: Error {
 }
 
 enum StoreErrors {
-    /// Whether the file is damaged: no constraint, and no table that is not there, which would be a version.
+    /// Whether the file is damaged; that a constraint is not met says nothing of the file.
     static func isDamage(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError {
             return self.isSaidToBeDamaged(error) || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
@@ -25,7 +25,7 @@ enum StoreErrors {
         // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c); and what
         // statements name is there in every file of a version that was looked at before.
         case .SQLITE_ERROR:
-            ["unsupported file format", "no such column: ", "no such index: "].contains { text in
+            ["unsupported file format", "no such table: ", "no such column: ", "no such index: "].contains { text in
                 error.message?.hasPrefix(text) == true
             }
         default: false
@@ -44,15 +44,12 @@ enum StoreErrors {
         return if case .diskFull = self.queueError(error, path: path) { true } else { false }
     }
 
-    /// Looks through a whole database.
-    static func check(_ db: Database) throws {
-        try self.check(db, "integrity_check")
-        try StoreSchema.checkTexts(db)
-    }
-
-    static func check(_ db: Database, _ pragma: String) throws {
-        let finding = try String.fetchOne(db, sql: "PRAGMA \(pragma)(1)") ?? ""
+    /// Looks through a whole database; quickly, for its requests alone, and not for what leads to them.
+    static func check(_ db: Database, quickly: Bool = false) throws {
+        let finding = try String.fetchOne(db, sql: "PRAGMA \(quickly ? "quick" : "integrity")_check(1)") ?? ""
         if finding != "ok" { throw StoreDamage(message: finding) }
+        if !quickly { try StoreSchema.checkTexts(db) }
+        try StoreSchema.checkTotal(db)
     }
 
     /// That the system did not open a file to write, for want of descriptors or memory, or because of its disk.

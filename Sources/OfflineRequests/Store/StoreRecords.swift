@@ -39,13 +39,14 @@ struct StoreRecords {
     /// Those of a damaged file, as far as they can be read, and all at once: each look goes through all of it.
     func readable(states: Set<RequestState>, after sequence: Int64) throws -> [RequestRecord] {
         var page: [StoredRequest] = []
-        try self.db.forEachReadable("\(Self.condition(states)) AND sequence > \(sequence)") { page.append($0) }
+        let condition = Self.condition(states, of: try StoreSchema.readable().state)
+        try self.db.forEachReadable("\(condition) AND sequence > \(sequence)") { page.append($0) }
         page.sort { ($0.sequence ?? 0) < ($1.sequence ?? 0) }
         return page.map { self.record($0) }
     }
 
-    private static func condition(_ states: Set<RequestState>) -> String {
-        "state IN (\(states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")))"
+    private static func condition(_ states: Set<RequestState>, of state: String = "state") -> String {
+        "\(state) IN (\(states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")))"
     }
 
     private func record(_ stored: StoredRequest) -> RequestRecord {

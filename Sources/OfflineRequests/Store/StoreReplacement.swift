@@ -168,7 +168,10 @@ extension Database {
         func take(_ stored: StoredRequest) throws {
             if let number = stored.sequence, seen.insert(number).inserted { try body(stored) }
         }
-        let all = "SELECT * FROM request NOT INDEXED WHERE \(condition) ORDER BY sequence"
+        let (state, waiting) = try StoreSchema.readable()
+        // Of two columns with one name the first is read.
+        let select = "SELECT \(state) AS state, \(waiting) AS waiting, * FROM request NOT INDEXED WHERE"
+        let all = "\(select) \(condition) ORDER BY sequence"
         if try self.scan({ try StoredRequest.fetchCursor(self, sql: all) }, take) { return }
         _ = try self.scan({ try StoredRequest.fetchCursor(self, sql: "\(all) DESC") }, take)
 
@@ -177,12 +180,15 @@ extension Database {
         let isWhole = try ["", " DESC"].contains { order in
             try self.scan({ try Int64.fetchCursor(self, sql: index + order) }) { numbers.insert($0) }
         }
-        let find = "SELECT * FROM request NOT INDEXED WHERE sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
-        /// The first from a number on, or that there is none; nil for damage.
+        let find = "\(select) sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
+        /// The first from a number on, or that there is none; nil for damage, of which one before that number is a sign.
         func request(from number: Int64) throws -> StoredRequest?? {
             var found: StoredRequest?
             let rows = { try StoredRequest.fetchCursor(self.cachedStatement(sql: find), arguments: [number]) }
-            return try self.scan(rows) { found = $0 } ? .some(found) : .none
+            guard try self.scan(rows, { found = $0 }), found?.sequence.map({ $0 >= number }) != false else {
+                return .none
+            }
+            return .some(found)
         }
         for number in numbers.subtracting(seen).sorted() {
             if case let found?? = try request(from: number) { try take(found) }

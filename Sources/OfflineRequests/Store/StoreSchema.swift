@@ -23,6 +23,15 @@ enum StoreSchema {
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """
 
+    /// The columns `state` and `waiting` of a damaged file: what is in a state that is none is held, for a user to decide.
+    static func readable() throws -> (state: String, waiting: String) {
+        let isKnown = "state IN (\(RequestState.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
+        let damaged = try JSON.text(of: WaitingReason.damaged)
+        return (
+            "CASE WHEN \(isKnown) THEN state ELSE 'held' END", "CASE WHEN \(isKnown) THEN waiting ELSE '\(damaged)' END"
+        )
+    }
+
     private static let apartIndex = "CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);"
     /// What version 1 had otherwise: the condition of this index, without which queries that name it fail.
     private static let changes = "DROP INDEX requestApart; \(Self.apartIndex) PRAGMA user_version = \(Self.version)"
@@ -103,6 +112,20 @@ enum StoreSchema {
         }
         guard try String.fetchAll(db, sql: texts) == expected else {
             throw StoreDamage(message: "the tables are not as a queue makes them")
+        }
+    }
+
+    /// Compares what was counted with what is there: a page of which nothing is left, and a request in a state that is none, no
+    /// statement meets.
+    static func checkTotal(_ db: Database) throws {
+        let isWrong = """
+            WITH found AS (SELECT state, count(*), sum(size) FROM request GROUP BY state),
+              counted AS (SELECT state, count, bytes FROM total WHERE count != 0 OR bytes != 0)
+            SELECT EXISTS (SELECT * FROM found EXCEPT SELECT * FROM counted)
+              OR EXISTS (SELECT * FROM counted EXCEPT SELECT * FROM found)
+            """
+        if try Bool.fetchOne(db, sql: isWrong) == true {
+            throw StoreDamage(message: "there are not as many requests as were counted")
         }
     }
 

@@ -75,10 +75,16 @@ extension StoreStatus {
 
     func now(_ stamp: Moment) -> Int64 { self.offset &+ stamp.bootNanoseconds / 1_000_000 }
 
+    /// Whether the offset is one of this run of the system, during which the wall clock was looked at last.
+    func isCurrent(_ stamp: Moment) -> Bool {
+        let possible = -Self.tolerance...(stamp.bootNanoseconds / 1_000_000 + Self.tolerance)
+        return stamp.bootID ?? "" == self.boot && possible.contains(self.now(stamp) &- self.anchor)
+    }
+
     /// Goes on after the system was started anew or the wall clock was set.
     mutating func advance(to stamp: Moment, latest: Int64) {
         let wall = stamp.wall.inMilliseconds
-        if stamp.bootID ?? "" != self.boot {
+        if !self.isCurrent(stamp) {
             let isKnown = wall >= Self.earliestWall && self.anchorWall >= Self.earliestWall
             let off = isKnown ? wall &- self.anchorWall : 0
             let passed = 0...Self.longestOff ~= off ? off : 0

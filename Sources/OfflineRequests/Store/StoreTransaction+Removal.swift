@@ -25,17 +25,18 @@ extension StoreTransaction {
         \(StoreSchema.pending) AND state != 'running' AND NOT (state = 'held' AND instr(waiting, '"laneHeld"'))
         """
 
-    /// Numbers grow with time, so that the first ones say whether there is anything to find.
+    /// Numbers grow with time, but for requests that were replaced or revived: mostly the first ones say when there will be
+    /// anything to find.
     private static let firstEnqueued =
         "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(StoreTransaction.aging) ORDER BY sequence LIMIT 32)"
 
     /// Gives up what is of no use any more or too old, and returns what became of it; lanes go by what that asks for.
-    func expire(maxAge: Duration, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
+    func expire(maxAge: Duration, all: Bool = true, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
         let waiting = Self.aging
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
         var rows = try self.rows("\(late) ORDER BY deadline LIMIT ?", [self.now, limit])
         let oldest = self.now &- maxAge.inMilliseconds
-        if let first = try Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued)), first <= oldest {
+        if try all || Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued)).map({ $0 <= oldest }) == true {
             rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
         }
         // One may be given up with another that was before it in its lane.
@@ -58,11 +59,14 @@ extension StoreTransaction {
         return deadline.map { .milliseconds(max(0, $0 &- self.now)) }
     }
 
-    /// How long it is until a request is too old; nil when there is none.
+    /// How long it is until requests are to be looked through for one that is too old; nil when there is none.
     func nextAge(maxAge: Duration) throws -> Duration? {
         let enqueued = try Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued))
-        return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
+        return enqueued.map { min(.milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)), Self.longestLook) }
     }
+
+    /// An older one may be behind those that were replaced or revived.
+    private static let longestLook: Duration = .seconds(3600)
 
     // MARK: Finished
 
@@ -158,20 +162,13 @@ extension StoreTransaction {
 
     // MARK: Damage
 
-    /// Holds those that turned out not to be what was taken, and counts all anew.
+    /// Holds those that turned out not to be what was taken; returns how many.
     func verify(damaged: [UUID]) throws -> Int {
         // What ended meanwhile has no body any more.
-        let held = try damaged.filter { id in
+        try damaged.count { id in
             guard let row = try self.row(id), row.state != .running, !row.state.isFinal else { return false }
             try self.hold(row, .damaged, error: RequestRecord.damage)
             return true
         }
-        try self.execute(
-            """
-            UPDATE total SET count = (SELECT count(*) FROM request WHERE request.state = total.state),
-              bytes = (SELECT ifnull(sum(size), 0) FROM request WHERE request.state = total.state)
-            """
-        )
-        return held.count
     }
 }

@@ -70,7 +70,7 @@ final class StoreTransaction {
             (before, self.othersWrote) = (try StoreStatus.read(db), true)
         }
         var (status, latest) = (before, before.anchor)
-        if status.boot != stamp.bootID ?? "" {
+        if !status.isCurrent(stamp) {
             latest = max(latest, try Int64.fetchOne(db, sql: "SELECT max(enqueued) FROM request") ?? latest)
         }
         status.advance(to: stamp, latest: latest)

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPath
 import NetPathHTTP
 import NetPathTestKit
@@ -334,6 +335,20 @@ struct QueueDeliveryTests {
         try await events.wait { if case .salvaged = $0 { true } else { false } }
         try await Self.eventually { (try? queue.counts) == QueueCounts() }
         #expect(lab.monitor.pendingRequests.isEmpty)
+    }
+
+    /// What SQLite finds nothing wrong with until it is asked to compare.
+    @Test func whoIsToSendLooksThroughTheFileFirst() async throws {
+        let lab = try QueueLab()
+        let first = try lab.open()
+        let id = try await first.enqueue(lab.request())
+        await first.shutdown(within: .zero)
+        try await DatabaseQueue(path: lab.file).write { try $0.execute(sql: "UPDATE request SET state = 'reads'") }
+        let queue = try lab.open()
+        let events = Events(queue)
+        queue.start()
+        try await events.wait { if case .salvaged = $0 { true } else { false } }
+        #expect(try await queue.requests(in: [.held], limit: 2).map(\.id) == [id])
     }
 
     @Test func listsArePagesOfOneMoment() async throws {

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import GRDB
 import NetPathHTTP
 import NetPathTestKit
 import Synchronization
@@ -161,6 +162,27 @@ struct QueueNetworkTests {
         lab.network.report(.ethernet)
         try await queue.waitUntilEmpty()
         #expect(Set(lab.sent) == ["near", "thrifty", "far"])
+    }
+
+    /// It does not say where it goes: what leads to it does.
+    @Test func oneThatCannotBeReadIsHeldWhereAnotherWouldGo() async throws {
+        let kernel = ScriptedResolver(.noRoute)
+        let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
+        kernel.answer("192.0.2.80", with: .through(eth0, gateway: nil, source: .from("192.0.2.8")))
+        let lab = try QueueLab(network: .noLink, resolver: kernel)
+        let writer = try lab.open()
+        let id = try await writer.enqueue(lab.request("near"))
+        try await writer.enqueue(lab.request("near"))
+        await writer.shutdown(within: .zero)
+        try await DatabaseQueue(path: lab.file).write { db in
+            try db.execute(sql: "UPDATE request SET request = '{}' WHERE sequence = 1")
+        }
+        let queue = try lab.open()
+        let events = Events(queue)
+        queue.start()
+        try await events.wait(for: .held(id, .damaged))
+        try await events.wait { if case .succeeded = $0 { true } else { false } }
+        #expect(lab.sent == ["near"])
     }
 
     /// More than are watched at the same time.

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPathHTTP
 import NetPathTestKit
 import Testing
@@ -96,6 +97,37 @@ import Testing
         #expect(try self.expire(store, maxAge: .seconds(101)).isEmpty)
         #expect(try self.expire(store, maxAge: .seconds(100)).count == 99)
         #expect(try store.all([.ready, .running]).map(\.id) == [ids[5], young])
+    }
+
+    /// What was replaced has its place still, and is not old.
+    @Test func theOldAreFoundBehindWhatWasReplaced() throws {
+        let store = try self.bench.open()
+        func replaced(_ number: Int) -> RetryableRequest {
+            sample(number) { ($0.uniqueKey, $0.ifExists) = ("\(number)", .replace) }
+        }
+        for number in 0..<40 { try store.insert(replaced(number)) }
+        let old = try store.insert(sample(40)).id
+        self.bench.pass(.seconds(100))
+        for number in 0..<40 { try store.insert(replaced(number)) }
+        let rest = { try store.transaction(durable: false) { try $0.nextAge(maxAge: .seconds(86_400)) } }
+        #expect(try rest() == .seconds(3600))
+        #expect(try self.expire(store, maxAge: .seconds(100)) == [old])
+    }
+
+    /// A clock that would be before the moment at which it was looked at, or began before the system did.
+    @Test(arguments: [-7_200_000, 17_179_869_184] as [Int64])
+    func anOffsetThatCannotBeMakesNothingOld(_ change: Int64) throws {
+        let store = try self.bench.open()
+        try store.insert(sample())
+        store.close()
+        try DatabaseQueue(path: self.bench.path).write { db in
+            try db.execute(sql: "UPDATE queue SET offset = offset + ?", arguments: [change])
+        }
+        self.bench.pass(.seconds(10))
+        let again = try self.bench.open()
+        #expect(try self.expire(again, maxAge: .seconds(60)).isEmpty)
+        self.bench.pass(.seconds(60))
+        #expect(try self.expire(again, maxAge: .seconds(60)).count == 1)
     }
 
     @Test(arguments: [-86_400.0 * 400, 86_400.0 * 400] as [TimeInterval])

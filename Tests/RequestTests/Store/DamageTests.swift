@@ -256,10 +256,10 @@ import Testing
     }
 
     /// SQLite takes what describes a table as it is.
-    @Test func aWrongWordInATriggerIsDamage() throws {
+    @Test(arguments: ["old.state", "UPDATE total"]) func aWrongWordInATriggerIsDamage(_ word: String) throws {
         let original = try self.fill(self.bench)
         try DatabaseQueue(path: self.bench.path).write { db in
-            let text = "replace(sql, 'old.state', 'old.statd') WHERE name = 'requestRemoved'"
+            let text = "replace(sql, '\(word)', '\(word.dropLast())m') WHERE name = 'requestRemoved'"
             try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = \(text)")
         }
         let store = try self.bench.open()
@@ -269,6 +269,80 @@ import Testing
         #expect(try Set(store.all().map(\.id)) == Set(original.keys))
         let id = try #require(try store.readyIDs().first)
         try store.run(id, .succeeded)
+    }
+
+    /// A column, a table or a number of which SQLite finds nothing wrong.
+    @Test(arguments: [
+        "UPDATE request SET state = 'clocked' WHERE sequence = 5",
+        "UPDATE total SET count = count + 1 WHERE state = 'ready'",
+    ])
+    func aRequestThatIsNotCountedIsDamage(_ change: String) throws {
+        let original = try self.fill(self.bench)
+        try DatabaseQueue(path: self.bench.path).write { try $0.execute(sql: change) }
+        let listed = try self.list(self.bench.path)
+        #expect(!listed.isWhole && Set(listed.records.map(\.id)) == Set(original.keys))
+        try self.expectReplacement(of: original)
+        let isHeld = change.contains("clocked")
+        let store = try self.bench.open()
+        #expect(try store.all().filter { $0.waiting == .damaged }.map(\.sequence) == (isHeld ? [5] : []))
+    }
+
+    /// By one that leads elsewhere a lane would go in another order, or a request not at all.
+    @Test func anIndexThatIsNotOfItsTableIsDamage() throws {
+        let original = try self.fill(self.bench)
+        let name = "name = 'requestLane'"
+        // Unknown while the table changes.
+        let index = try DatabaseQueue(path: self.bench.path).write { db in
+            let row = try Row.fetchOne(db, sql: "SELECT * FROM sqlite_schema WHERE \(name)")
+            try db.execute(sql: "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE \(name)")
+            return StatementArguments(Array(try #require(row).databaseValues))
+        }
+        try DatabaseQueue(path: self.bench.path).write { db in
+            try db.execute(sql: "UPDATE request SET lane = lane || 'x'; PRAGMA writable_schema = ON")
+            try db.execute(sql: "INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", arguments: index)
+        }
+        #expect(try self.list(self.bench.path).isWhole)
+        try self.expectReplacement(of: original)
+    }
+
+    /// What the process that is to send does before it sends.
+    private func expectReplacement(of original: [UUID: RetryableRequest]) throws {
+        let store = try self.bench.open()
+        store.sends = true
+        #expect {
+            try store.check()
+        } throws: {
+            if case .corrupt(_, setAsideAs: _?)? = $0 as? QueueError { true } else { false }
+        }
+        #expect(self.bench.salvages.count == 1)
+        #expect(try Set(store.all().map(\.id)) == Set(original.keys))
+        try store.check()
+        store.close()
+    }
+
+    /// SQLite finds the row before a number where the tree above says otherwise; to go on from there would never end.
+    @Test(.timeLimit(.minutes(1))) func aSearchThatIsLedBackEnds() throws {
+        let original = try self.fill(self.bench, 400)
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        let roots = try DatabaseQueue(path: self.bench.path).read { db in
+            try ["request", "requestID"].map { name in
+                let find = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
+                return (try Int.fetchOne(db, sql: find, arguments: [name]) ?? 1) - 1
+            }
+        }
+        // The number of rows from which on the first of two leaves is left for the second, twice as high.
+        let root = roots[0] * Self.pageSize
+        let place = root + 12 + 2 * 3
+        let cell = root + (Int(file[place]) << 8 | Int(file[place + 1])) + 4
+        let length = file[cell] & 0x80 == 0 ? 1 : 2
+        try self.overwrite(length == 1 ? [file[cell] + 9] : [file[cell], file[cell + 1] ^ 0x08], at: cell, self.bench)
+        try self.overwrite([0xFF], at: roots[1] * Self.pageSize, self.bench)
+        try self.overwriteLeaf(12)
+        #expect(try !self.list(self.bench.path).isWhole)
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(try store.all().count > original.count - 60)
     }
 
     /// Neither those behind it, nor those between a damaged page and it.

@@ -9,7 +9,9 @@ import NetPathHTTP
 extension QueueWorker {
     func enqueue(_ prepared: PreparedRequest, in store: StoreTransaction) throws -> Insertion {
         // What is too old to be sent does not stand for a new one.
-        if prepared.request.uniqueKey != nil, prepared.request.ifExists == .keep { try self.giveUpExpired(in: store) }
+        if prepared.request.uniqueKey != nil, prepared.request.ifExists == .keep {
+            try self.giveUpExpired(in: store, all: false)
+        }
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion }
         self.effects.events.append(.enqueued(insertion.id))

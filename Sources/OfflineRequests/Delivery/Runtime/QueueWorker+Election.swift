@@ -75,7 +75,10 @@ extension QueueWorker {
         self.checkWaiters(all: true)
         // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
         // transaction says.
-        if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
+        if self.only == nil {
+            _ = try? self.core.store.check()
+            _ = try? self.core.store.removeOrphanedBodies()
+        }
     }
 
     private func openLock() throws(QueueError) -> FileLock {

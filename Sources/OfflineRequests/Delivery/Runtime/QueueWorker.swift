@@ -269,8 +269,9 @@ final class QueueWorker {
         let maxAge = self.core.settings.maxAge
         let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
         if isDue {
-            (self.tooOldAt, self.uselessAt) = (nil, nil)
-            try self.giveUpExpired(in: store)
+            let all = self.tooOldAt.map { $0 <= now.monotonic } ?? true
+            (self.tooOldAt, self.uselessAt) = (all ? nil : self.tooOldAt, nil)
+            try self.giveUpExpired(in: store, all: all)
             try store.removeOldResponses()
         }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
@@ -280,9 +281,9 @@ final class QueueWorker {
         if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
     }
 
-    /// Gives up what has become too old.
-    func giveUpExpired(in store: StoreTransaction) throws {
-        for (id, finish) in try store.expire(maxAge: self.core.settings.maxAge) {
+    /// Gives up what has become too old, of all or of the first ones.
+    func giveUpExpired(in store: StoreTransaction, all: Bool) throws {
+        for (id, finish) in try store.expire(maxAge: self.core.settings.maxAge, all: all) {
             self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
             self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
         }

@@ -134,8 +134,11 @@ struct BodyFiles: Sendable {
         }
         FileTrust.giveToOwnerOfFolder(descriptor, path)
         var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
-        guard flock(descriptor.number, LOCK_EX) == 0 else { throw StoreFiles.error(errno, path) }
-        // Until then it looked like one that was left, and another process may just have removed it.
+        // Until then it looked like one that was left, which another process may be about to remove, or just has.
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { return try self.make(fill) }
+            throw StoreFiles.error(errno, path)
+        }
         if !FileAccess.exists(path) { return try self.make(fill) }
         let file = FileHandle(fileDescriptor: descriptor.number)
         try fill { (piece) throws(QueueError) in
