@@ -30,6 +30,8 @@ HARDENING = -Xlinker -z -Xlinker now
 # No library asks a program for its symbols, and its relocations fit into 20 kB instead of 1.2 MB (glibc 2.36): that takes 1.5 MiB
 # off the memory of each program, and 2 MB off its file. The linker that comes with Swift can pack them; gold cannot.
 COMPACT = -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
+# With a section of its own for each function the linker leaves out those that nothing calls.
+COMPACT += -Xswiftc -Xfrontend -Xswiftc -function-sections
 # Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
 # with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
 ARCHIVES = $(CURDIR)/.build/archives
