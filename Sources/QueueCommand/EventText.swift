@@ -94,8 +94,10 @@ extension WaitingReason {
     func advice(for id: UUID) -> String {
         switch self {
         case .unauthorized: ": \(typed("queue retry \(id.text) -H \"Authorization: …\""))"
-        case .laneHeld, .redirected, .unexpectedAnswer, .damaged:
+        case .laneHeld, .redirected, .unexpectedAnswer:
             ": \(typed("queue retry \(id.text)")), or \(typed("queue cancel \(id.text)"))"
+        // The next process that sends would hold it again.
+        case .damaged: ": \(typed("queue cancel \(id.text)"))"
         case .paused: ": \(typed("queue resume"))"
         case .notRunning, .expired: ": \(typed("queue run"))"
         default: ""

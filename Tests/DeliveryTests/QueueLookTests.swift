@@ -106,6 +106,10 @@ struct QueueLookTests {
         #expect(repair.status == 70, "\(repair)")
         #expect(repair.output.contains("Held, because they or their bodies are damaged: 1;"), "\(repair)")
         #expect(try #require(try self.tool.run("queue", "repair", "--json").documents.first)["held"]?.number == 1)
+        // To try it again would not help.
+        let list = try self.tool.run("queue").output
+        #expect(list.contains("it is damaged") && list.contains("'netpath queue cancel "), "\(list)")
+        #expect(!list.contains("queue retry"), "\(list)")
     }
 
     /// One bit of its header is another, and a copy has no lock that says whose it is.
