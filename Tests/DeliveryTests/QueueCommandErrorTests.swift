@@ -110,7 +110,7 @@ struct QueueCommandErrorTests {
         tool.file = "\(folder)/queue.sqlite"
         let result = try tool.run("send", "http://198.51.100.7/")
         #expect(result.status == 70)
-        #expect(result.errors.contains(folder), "\(result.errors)")
+        #expect(result.errors.contains("\(folder): the file system is read-only"), "\(result.errors)")
     }
 
     /// To look takes no room: what is to be cancelled has to be found.

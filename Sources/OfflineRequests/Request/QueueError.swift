@@ -83,7 +83,8 @@ extension QueueError: CustomStringConvertible, LocalizedError {
         case .isDirectory(let path):
             "\(path): this is a folder; name a file in it"
         case .readOnly(let path):
-            "\(path): this cannot be read and written; change its permissions, or name another file"
+            "\(path): this cannot be read and written: its permissions forbid it, or its file system is read-only; "
+                + "change that, or name another file"
         case .removed(let path):
             "\(path): this was removed while the queue was open; open the queue anew"
         case .io(let path, let reason):

@@ -463,6 +463,18 @@ import Testing
         }
     }
 
+    @Test func theFolderOfWhatCannotBeMadeIsNamed() throws {
+        let folder = self.bench.folder.path
+        #expect(StoreFiles.error(EACCES, "\(folder)/none") == .readOnly(path: folder))
+        guard case .io(folder, let reason) = StoreFiles.error(EROFS, "\(folder)/none") else {
+            Issue.record("a read-only file system is no matter of permissions")
+            return
+        }
+        #expect(reason.contains("read-only"))
+        try self.makeQueue()
+        #expect(StoreFiles.error(EACCES, self.bench.path) == .readOnly(path: self.bench.path))
+    }
+
     @Test func severalUseOneFile() throws {
         let stores = try (0..<3).map { _ in try self.bench.open() }
         let ids = try (0..<9).map { try stores[$0 % 3].insert(sample($0)).id }

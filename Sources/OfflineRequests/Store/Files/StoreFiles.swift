@@ -178,10 +178,13 @@ enum StoreFiles {
     }
 
     static func error(_ number: Int32, _ path: String) -> QueueError {
-        switch number {
+        // What is not there has no permissions: it is the folder that keeps it from being made.
+        let place = FileAccess.exists(path) ? path : StorePaths(path).folder
+        return switch number {
         case ENOSPC, EDQUOT: .diskFull(path: path, missing: nil)
         case EISDIR: .isDirectory(path: path)
-        case EACCES, EPERM, EROFS: .readOnly(path: path)
+        case EACCES, EPERM: .readOnly(path: place)
+        case EROFS: .io(path: place, reason: "the file system is read-only; name a file on another one")
         default: .io(path: path, reason: SystemReason.text(number))
         }
     }
