@@ -20,8 +20,11 @@ package enum StandardStream: Sendable {
     /// Writes all of a text, however long its reader takes.
     ///
     /// - Throws: `SystemError`; a vanished reader is one only where SIGPIPE is ignored.
-    package func write(_ text: String) throws(SystemError) {
-        var rest = Array(text.utf8)[...]
+    package func write(_ text: String) throws(SystemError) { try self.write(Array(text.utf8)) }
+
+    /// Writes all of some bytes, likewise.
+    package func write(_ bytes: [UInt8]) throws(SystemError) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(self.descriptor, $0.baseAddress, $0.count) }
             if count >= 0 {

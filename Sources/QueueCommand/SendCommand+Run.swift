@@ -106,10 +106,18 @@ extension SendCommand: RunnableCommand {
     }
 
     private func show(_ record: RequestRecord) throws -> ToolStatus {
-        if self.options.json {
-            try ToolContext.current.write(record.shown(self.secrets).details.line + "\n")
-        } else if let body = record.response?.body, record.state == .succeeded {
-            try FileHandle.standardOutput.write(contentsOf: Data(body))
+        do {
+            if self.options.json {
+                try ToolContext.current.write(record.shown(self.secrets).details.line + "\n")
+            } else if let body = record.response?.body, record.state == .succeeded {
+                try StandardStream.output.write(body)
+            }
+        } catch let error as SystemError where record.state == .succeeded && record.response != nil {
+            let place = typed("queue show \(record.id.text) --json")
+            throw ToolFailure(
+                .failure,
+                "\(error); \(record.id.text) was delivered, and its response is kept: \(place)"
+            )
         }
         if let response = record.response, response.isCut {
             let limit = "cut after \(response.body.count) bytes"

@@ -164,6 +164,17 @@ struct SendWaitTests {
         #expect(try run.stop() == 0)
     }
 
+    @Test func aResponseThatCannotBeWrittenIsKept() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let words = ["send", "--wait", "-d", "mine", QueueTool.origin + "/echo", "--queue", self.tool.file]
+        let command = try QueueTool.quoted([QueueTool.program] + words)
+        let output = try self.tool.lab.run("\(command) 2>&1 >/dev/full; echo $?")
+        #expect(output.contains("cannot write to standard output: No space left on device"), "\(output)")
+        #expect(output.contains("was delivered, and its response is kept") && output.hasSuffix("\n70\n"), "\(output)")
+        #expect(try self.tool.run("queue", "responses", "--json").documents.count == 1)
+    }
+
     @Test func whoWaitsForOneRequestTriesAgain() throws {
         let server = try self.tool.serve()
         let answer = try self.tool.run(
