@@ -124,7 +124,10 @@ extension SendCommand: RunnableCommand {
             ToolContext.current.say("\(record.id.text) was delivered; the response is \(limit), see --max-response")
         }
         guard record.state != .succeeded else { return .satisfied }
-        let error = record.lastError.map(record.request.redact) ?? record.state.rawValue
+        // Its last error is not why it was not delivered.
+        let error =
+            record.state == .cancelled
+            ? "it was cancelled" : record.lastError.map(record.request.redact) ?? record.state.rawValue
         throw ToolFailure(.unsatisfied, "\(record.id.text) was not delivered: \(error.safe)")
     }
 }

@@ -139,6 +139,17 @@ struct SendWaitTests {
         #expect(held.errors.contains("held"), "\(held.errors)")
     }
 
+    @Test func whoWaitsForOneRequestHearsThatItWasCancelled() throws {
+        let waiting = try self.tool.start("send", "--wait", "-d", "x", "http://198.51.100.7:9/")
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try self.tool.run("queue", "--json").documents.first?["lastError"]?.string == nil {
+            try #require(.now < deadline)
+        }
+        #expect(try self.tool.run("queue", "cancel", "--all").status == 0)
+        #expect(try waiting.waitForEnd() == 1)
+        #expect(waiting.standardError.contains("was not delivered: it was cancelled"), "\(waiting.standardError)")
+    }
+
     /// What holds the lock of the sender, and does not do its work.
     @Test func aSenderThatStandsStillIsNamed() throws {
         let server = try self.tool.serve()
