@@ -53,6 +53,9 @@ extension SendCommand: RunnableCommand {
         }
         defer { evidence.cancel() }
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
+        loop.wakeUp.stopOnSignals()
+        // A reader of the response may stand still.
+        defer { for number in [SIGINT, SIGTERM] { _ = signal(number, SIG_DFL) } }
         queue.start(only: id)
         let deadline = session.deadline
         // The process that sends says that it has expired, unless that process stands still.
@@ -71,13 +74,21 @@ extension SendCommand: RunnableCommand {
                 )
             }
             let rest = deadline.map { $0 - session.loop.now() }
-            if let rest, rest <= .zero { return self.timedOut(id, in: queue) }
+            if let rest, rest <= .zero {
+                self.tellRest(id, in: queue)
+                return .timedOut
+            }
             let expiryRest = expiry.map { max($0 - session.loop.now(), .seconds(1)) }
             if let expiry, session.loop.now() >= expiry, let record, record.state != .running {
                 let sender = queue.otherSender.map { ": \($0) sends, and does not answer" } ?? ""
                 throw ToolFailure(.unsatisfied, "\(id.text) has expired, and stays in the queue\(sender)")
             }
-            _ = session.loop.reasons(limit: [rest, expiryRest, Self.lookInterval].compactMap { $0 }.min())
+            let reasons = loop.reasons(limit: [rest, expiryRest, Self.lookInterval].compactMap { $0 }.min())
+            if reasons.contains(.stop), work.result == nil {
+                self.tellRest(id, in: queue)
+                session.close(within: Self.lookInterval)
+                LoopWakeUp.endBySignal()
+            }
         }
         guard let record = try work.result?.get() else { return .failure }
         return try self.show(record)
@@ -97,12 +108,12 @@ extension SendCommand: RunnableCommand {
         ToolContext.current.say("\(error.safe); tries again in \(rest), \(times)\(exception) (--max-retries)")
     }
 
-    private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) -> ToolStatus {
+    /// Says that the request goes on without this command.
+    private func tellRest(_ id: UUID, in queue: OfflineRequestQueue) {
         // Another process may have the file.
         let waiting = (try? queue.record(id: id))?.waiting.map { "; it waits: \($0.description.safe)" } ?? ""
         let sender = queue.otherSender.map { "; \($0) sends" } ?? ""
         ToolContext.current.say("\(id.text) stays in the queue\(waiting)\(sender)")
-        return .timedOut
     }
 
     private func show(_ record: RequestRecord) throws -> ToolStatus {

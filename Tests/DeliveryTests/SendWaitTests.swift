@@ -139,6 +139,20 @@ struct SendWaitTests {
         #expect(held.errors.contains("held"), "\(held.errors)")
     }
 
+    @Test func aSignalLeavesTheRequestInTheQueueWithAWord() throws {
+        let waiting = try self.tool.start("send", "--wait", "--interface-type", "wifi", "-d", "x", QueueTool.origin)
+        let deadline = ContinuousClock.now + .seconds(60)
+        var left: [JSONValue] = []
+        while left.first?["waiting"]?["code"]?.string != "ownSender" {
+            left = try self.tool.run("queue", "--json").documents
+            try #require(.now < deadline, "\(left)")
+        }
+        #expect(try waiting.stop(signal: .terminate) == 128 + 15)
+        let id = try #require(left.first?["id"]?.string)
+        #expect(waiting.standardError.contains("netpath: \(id) stays in the queue"), "\(waiting.standardError)")
+        #expect(try self.tool.run("queue", "--json").documents.first?["id"]?.string == id)
+    }
+
     @Test func whoWaitsForOneRequestHearsThatItWasCancelled() throws {
         let waiting = try self.tool.start("send", "--wait", "-d", "x", "http://198.51.100.7:9/")
         let deadline = ContinuousClock.now + .seconds(60)

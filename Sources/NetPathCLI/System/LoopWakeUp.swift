@@ -87,7 +87,7 @@ package struct LoopWakeUp: Sendable {
     }
 
     /// Ends the process by the signal that asked for it, so that its parent sees which one; returns when none did.
-    static func endBySignal() {
+    package static func endBySignal() {
         let number = self.lastStop.load(ordering: .sequentiallyConsistent)
         guard number != 0 else { return }
         _ = signal(number, SIG_DFL)
