@@ -85,6 +85,8 @@ extension RequestRecord {
         return screen.text
     }
 
+    private static func bytes(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
+
     private func facts(of request: RetryableRequest) -> [(String, String)] {
         let requires = request.requires
         let needs = [
@@ -99,8 +101,8 @@ extension RequestRecord {
             ("Unique", request.uniqueKey),
             ("Idempotency-Key", request.idempotencyKey),
             ("Needs", needs.compactMap { $0 }.joined(separator: ", ")),
-            ("Context", request.context.map { "\($0.count) bytes" }),
-            ("Body", request.body.map { "\($0.count) bytes" } ?? request.bodyFile),
+            ("Context", request.context.map { Self.bytes($0.count) }),
+            ("Body", request.body.map { Self.bytes($0.count) } ?? request.bodyFile),
         ]
         return facts.compactMap { label, value in value.flatMap { $0.isEmpty ? nil : (label, $0) } }
     }

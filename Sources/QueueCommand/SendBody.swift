@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathCLI
+import NetPathSystem
 import OfflineRequests
 
 /// What `-d` and `--data-urlencode` name, put together as curl does with `--data-binary`: nothing is taken out of files.
@@ -75,7 +76,9 @@ struct SendBody {
             // One more than may be: more need not be read to refuse it.
             return try file.read(upToCount: self.limit &+ 1) ?? Data()
         } catch {
-            throw .bodyUnreadable(path: name, reason: error.localizedDescription)
+            let number = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+            let reason = number.map { SystemReason.text($0) } ?? error.localizedDescription
+            throw .bodyUnreadable(path: name, reason: reason)
         }
     }
 }

@@ -36,6 +36,15 @@ struct QueueCommandErrorTests {
         #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 0)
     }
 
+    @Test func aClosedInputIsNoEmptyBody() throws {
+        let words = ["send", "-d", "-", "http://198.51.100.7/", "--queue", self.tool.file]
+        let command = try QueueTool.quoted([QueueTool.program] + words)
+        let output = try self.tool.lab.run("\(command) 2>&1 <&-; echo $?")
+        #expect(output.contains("standard input") && output.contains("Bad file descriptor"), "\(output)")
+        #expect(output.hasSuffix("\n64\n"), "\(output)")
+        #expect(try self.tool.run("queue").output == "Nothing waits.\n")
+    }
+
     @Test func bodyOverTheLimitIsRefused() throws {
         let file = "\(self.tool.lab.directory)/large"
         // Holes cost no room.

@@ -35,6 +35,8 @@ struct QueueCommandTests {
         #expect(document["id"]?.string == id)
         #expect(document["state"]?.string == "ready")
         #expect(document["waiting"]?["code"]?.string == "notRunning")
+        let one = try self.tool.send("-d", "1")
+        #expect(try self.tool.run("queue", "show", one).output.contains(/Body +1 byte\n/))
         let list = try self.tool.run("queue", "list")
         #expect(list.output.contains(id))
         #expect(list.output.contains("waiting: "))
