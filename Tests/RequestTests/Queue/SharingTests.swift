@@ -308,6 +308,12 @@ struct SharingTests {
         #expect(Set(names).count == 3)
         let data = try QueueFile.standard(application: "a", environment: ["XDG_DATA_HOME": "/data"])
         #expect(data == "/data/netpath/requests/a.sqlite")
+        // As where it is not set; not in the root folder, nor in the current one.
+        let unset = try QueueFile.standard(application: "a", environment: [:])
+        #expect(unset.hasSuffix("/.local/share/netpath/requests/a.sqlite") && !unset.hasPrefix("/.local"), "\(unset)")
+        for home in ["", "relative"] {
+            #expect(try QueueFile.standard(application: "a", environment: ["HOME": home]) == unset, "\(home)")
+        }
         for wrong in ["", "../a", "a\nb", String(repeating: "a", count: 300)] {
             #expect(throws: QueueError.self) { try QueueFile.standard(application: wrong) }
         }
