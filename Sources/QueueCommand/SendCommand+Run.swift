@@ -97,15 +97,16 @@ extension SendCommand: RunnableCommand {
     /// Says why the request is tried again, and when, so that a user who waits for a certain answer sees the other one.
     private func tellRetry(of record: RequestRecord, at date: Date?, after told: inout Int) {
         let ended = record.attempts - (record.state == .running ? 1 : 0)
-        // What was not reached does not count as tried: its host is left alone instead.
+        // What was not reached uses no retry: its host is left alone instead.
         let pauseEnd: Date? = if case .hostPaused(_, let until)? = record.waiting { until } else { nil }
         guard ended > told, let date = date ?? pauseEnd, let error = record.lastError else { return }
         told = ended
         let rest = DurationText.format(.seconds(max(1, Int(date.timeIntervalSinceNow.rounded(.up)))))
-        let left = record.request.maxRetries - record.request.retryCount + 1
-        let times = left == 1 ? "for the last time" : "at most \(left) times"
-        let exception = record.request.retryCount < ended ? ", and more often while no server answers" : ""
-        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times)\(exception) (--max-retries)")
+        let (used, limit) = (record.request.retryCount, record.request.maxRetries)
+        let times = used == limit ? "for the last time" : "at most \(limit - used + 1) times"
+        let retries =
+            used < ended ? "\(used) of \(limit) retries used, none while no server is reached" : times
+        ToolContext.current.say("\(error.safe); tries again in \(rest), \(retries) (--max-retries)")
     }
 
     /// Says that the request goes on without this command.
