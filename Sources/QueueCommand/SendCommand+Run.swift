@@ -37,7 +37,9 @@ extension SendCommand: RunnableCommand {
         }
         let document: JSONNode = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
         if id != request.id, !self.options.json {
-            ToolContext.current.say("one with this --unique waits already and stays; --if-exists replace replaces it")
+            ToolContext.current.say(
+                "one with this --unique is waiting or being sent already, and stays; see --if-exists replace"
+            )
         }
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied

@@ -99,6 +99,7 @@ struct QueueCommandTests {
         let first = try self.tool.send("-d", "1", "--unique", "position")
         let second = try self.tool.run("send", "-d", "2", "--unique", "position", QueueTool.origin + "/ok")
         #expect(second.line == first && second.errors.contains("--if-exists replace"), "\(second.errors)")
+        #expect(second.errors.contains("is waiting or being sent already"), "\(second.errors)")
         let again = try self.tool.run("send", "--json", "--unique", "position", QueueTool.origin + "/ok").documents
             .first
         #expect(again?["isNew"]?.bool == false)
