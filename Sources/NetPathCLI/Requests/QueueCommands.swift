@@ -101,8 +101,9 @@ package struct QueueCommands: ParsableCommand {
                 The configuration, such as its rules about interfaces, applies to these paths too; it is read once, at \
                 the start.
 
-                With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when requests \
-                were given up or are held, or the queue is paused.
+                With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when the queue \
+                has requests that were given up or are held, also of earlier runs ('queue dead purge' deletes the \
+                former), or is paused.
                 """
         )
 
