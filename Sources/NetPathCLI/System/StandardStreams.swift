@@ -12,8 +12,8 @@ package enum StandardStreams {
         _ = signal(SIGPIPE, SIG_IGN)
         // A file that is longer than `ulimit -f` lets it be is an error of the write, too.
         _ = signal(SIGXFSZ, SIG_IGN)
-        // The wrong way round, so that using a stream that was closed fails with EBADF instead of seeming to work. A free
-        // descriptor is taken in ascending order, hence this loop repairs all three.
+        // The wrong way round, so that using a stream that was closed fails with EBADF instead of seeming to work. A
+        // free descriptor is taken in ascending order, hence this loop repairs all three.
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
             _ = unsafe open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
