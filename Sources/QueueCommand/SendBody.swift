@@ -76,7 +76,9 @@ struct SendBody {
             // One more than may be: more need not be read to refuse it.
             return try file.read(upToCount: self.limit &+ 1) ?? Data()
         } catch {
-            let number = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
+            // Foundation's own words do not say it.
+            let cause = (error as? CocoaError)?.underlying.map { $0 as NSError }
+            let number = cause.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32($0.code) : nil }
             let reason = number.map { SystemReason.text($0) } ?? error.localizedDescription
             throw .bodyUnreadable(path: name, reason: reason)
         }
