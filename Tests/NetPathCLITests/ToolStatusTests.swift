@@ -135,6 +135,32 @@ import Testing
         }
     }
 
+    /// A file of something else, an empty folder, and a recording that ends within its first line.
+    @Test func whatIsNoRecording() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write("other", "data\n")
+        try folder.write("cut", #"{"at":1,"wall":2,"head"#)
+        try folder.write("folder/other", "data\n")
+        for path in [folder["other"], folder["cut"], folder["folder"]] {
+            for words in [[], ["--json"], ["--at", "2026-11-23T03:12:00Z"]] {
+                let transcript = Transcript()
+                let arguments = ["history", "--recording", path] + words
+                #expect(NetPathTool.run(arguments, in: self.context(transcript)) == .unavailable, "\(arguments)")
+                #expect(transcript.output.withLock { $0 } == "")
+                let message = "netpath: error: \(path) holds no recording of netpath\n"
+                #expect(transcript.messages.withLock { $0 } == message)
+            }
+        }
+    }
+
+    @Test func aRecordingWithOneDamagedLine() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write("r.jsonl", "{\"at\":1,\"wall\":2}\ndata\n")
+        let history = await self.run("history", "--recording", folder["r.jsonl"])
+        #expect(history.status == .satisfied)
+        #expect(history.messages == "netpath: 1 line of the recording cannot be read and is left out\n")
+    }
+
     @Test func doubtfulConfiguration() throws {
         let folder = try TemporaryDirectory()
         try folder.write("f.yaml", "backends:\n  - type: modest\n    limit: 1\n")

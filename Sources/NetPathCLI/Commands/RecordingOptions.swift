@@ -37,7 +37,7 @@ struct RecordingOptions: ParsableArguments {
     ///
     /// - Throws: `SystemError` when it cannot be read, or ``ToolFailure`` when there is none.
     func open(_ configured: String?) throws -> Recording {
-        if let path { return try Recording(path) }
+        if let path { return try Self.recording(at: path) }
         let folders = configured.map { [$0] } ?? self.places.map(\.recording)
         // What a service left behind, and what systemd made for another program, hides no recording of one that runs.
         let running = configured == nil ? self.places.first { ServiceClient([$0]) != nil }?.recording : nil
@@ -54,6 +54,18 @@ struct RecordingOptions: ParsableArguments {
         return try Recording(folder)
     }
 
+    /// Opens what has to be a recording: one of the service may have just begun, but this one was named.
+    private static func recording(at path: String) throws -> Recording {
+        let recording = try Recording(path)
+        var isEmpty = true
+        try recording.read(.paths) { _ in
+            isEmpty = false
+            return false
+        }
+        guard !isEmpty else { throw ToolFailure(.unavailable, RecordingError.empty(path.safe).description) }
+        return recording
+    }
+
     /// Reads what the recording tells of paths: from its files, or from the service where these are not for everybody.
     ///
     /// - Throws: What ``open(_:)`` does.
@@ -61,16 +73,22 @@ struct RecordingOptions: ParsableArguments {
         do {
             let recording = try self.open(configured)
             if recording.newerFiles > 0 {
-                let files = recording.newerFiles == 1 ? "1 file" : "\(recording.newerFiles) files"
-                ToolContext.current.say("\(files) of the recording are left out: a newer netpath wrote them")
+                let files =
+                    recording.newerFiles == 1
+                    ? "1 file of the recording is left out: a newer netpath wrote it"
+                    : "\(recording.newerFiles) files of the recording are left out: a newer netpath wrote them"
+                ToolContext.current.say(files)
             }
             let damaged = try recording.read(.paths, since: begin.nanoseconds) { event in
                 body(event)
                 return true
             }
             guard damaged > 0 else { return }
-            let lines = damaged == 1 ? "1 line" : "\(damaged) lines"
-            ToolContext.current.say("\(lines) of the recording cannot be read and are left out")
+            ToolContext.current.say(
+                damaged == 1
+                    ? "1 line of the recording cannot be read and is left out"
+                    : "\(damaged) lines of the recording cannot be read and are left out"
+            )
         } catch {
             guard self.isLive, let service = ServiceClient(self.places) else { throw error }
             try Recording.read(service.ask(.history(since: begin.nanoseconds / 1_000_000_000)), body)
