@@ -76,6 +76,13 @@ extension Hook {
         guard let folder = root.string(key) else { return nil }
         if !folder.hasPrefix("/") || folder.utf8.contains(0) {
             root.reject(key, "must be the absolute path of a folder")
+        } else {
+            // As of a command: it may be there by the time it is needed.
+            do throws(LaunchError) {
+                _ = try ProgramFolder(folder)
+            } catch {
+                root.warn(key, "cannot be used now: \(error)")
+            }
         }
         if isPrivileged || Privileges.trustOnlyRoot, let author = root.otherAuthor(of: key) {
             root.reject(

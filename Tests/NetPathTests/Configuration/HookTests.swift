@@ -64,6 +64,16 @@ import Testing
         #expect(complaints.contains { $0.contains(complaint) }, "\(complaints)")
     }
 
+    /// As a command that is not there.
+    @Test(arguments: ["hooksFolder", "dispatcherFolder"])
+    func aFolderThatIsNotThereIsAWarning(key: String) throws {
+        let warnings = try self.read("\(key): /etc/nope/hooks.d").warnings.map(\.description)
+        #expect(warnings.count == 1)
+        let warning = "'\(key)' cannot be used now: cannot "
+        #expect(warnings.first?.contains(warning) == true, "\(warnings)")
+        #expect(try self.read("\(key): /usr/bin").warnings.isEmpty)
+    }
+
     @Test func aReloadTellsOfThem() throws {
         let hook = "hooks: [{name: a, command: [/bin/true]}]"
         #expect(try ConfigurationReload(from: self.read(hook), to: self.read(hook)).description == "nothing changed")
