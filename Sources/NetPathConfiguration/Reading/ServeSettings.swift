@@ -37,6 +37,15 @@ package struct ServeSettings: Hashable, Sendable {
             }
         }
         settings.allowedHosts = section.strings("allowedHosts").map { $0.lowercased() }
+        // A request names a host with its port, which is not looked at, and anything else would never be what it names.
+        for (index, host) in settings.allowedHosts.enumerated()
+        where host.isEmpty || host.contains(where: { ":/?#@* ".contains($0) }) {
+            section.reject(
+                "allowedHosts",
+                at: index,
+                "has to be the name of a host such as status.example, without a scheme or a port"
+            )
+        }
         settings.allowedOrigins = section.strings("allowedOrigins")
         for (index, origin) in settings.allowedOrigins.enumerated() where !Self.isOrigin(origin) {
             section.reject(

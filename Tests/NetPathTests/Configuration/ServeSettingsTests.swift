@@ -35,6 +35,8 @@ struct ServeSettingsTests {
     @Test(arguments: [
         "listen: [localhost:80]", "listen: [127.0.0.1]", "listen: [127.0.0.1:99999]", "listen: [run/socket]",
         "allowedOrigins: [localhost:3000]", "allowedOrigins: ['http://localhost:3000/']", "allowedOrigins: ['*']",
+        "allowedHosts: ['http://x']", "allowedHosts: [a b]", "allowedHosts: ['status.example:80']",
+        "allowedHosts: ['']", "allowedHosts: [x/y]", "allowedHosts: ['*.example']",
         "allowedOrigins: ['http://*.example']", "trustedProxies: [proxy.example]", "tokenFile: token", "token: secret",
     ])
     func whatIsWrongHasAPlace(_ line: String) throws {
