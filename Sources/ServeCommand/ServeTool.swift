@@ -66,12 +66,12 @@ extension ServeCommand {
                 )
             }
         }
-        try session.run(onReload: { self.reload(server, settings) }, { server.publish($0) })
+        try session.run(onReload: { self.reload(server, settings, session) }, { server.publish($0) })
         return .satisfied
     }
 
     /// Reads again who may ask; what holds an error leaves everything as it is.
-    private func reload(_ server: StatusServer, _ old: ServeSettings) {
+    private func reload(_ server: StatusServer, _ old: ServeSettings, _ session: ServeSession) {
         let context = ToolContext.current
         do {
             let settings = try self.settings()
@@ -80,7 +80,9 @@ extension ServeCommand {
             guard settings.addresses != old.addresses else { return }
             context.say("serve.listen has changed: restart the server")
         } catch {
-            context.say("the access settings stay as they were: \((error as? ToolFailure)?.message ?? "\(error)")".safe)
+            for line in session.lines(of: error) {
+                context.say("the access settings stay as they were: \(line)".safe)
+            }
         }
     }
 

@@ -64,6 +64,24 @@ struct ServeProgramTests {
         #expect(try server.stop() == 0)
     }
 
+    /// Errors in the configuration are said without the lines that they quote, as everywhere in a log.
+    @Test func aReloadWithAMisspeltKeySaysSoOnALine() throws {
+        let place = try ServiceLab()
+        let service = try place.start()
+        let file = "\(place.lab.directory)/serve.yaml"
+        try "serve: {showHostName: false}\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        let words = ["serve", "--config", file, "--listen", "\(place.lab.directory)/http.sock"]
+        let server = try place.lab.start(program, words, environment: place.environment)
+        try self.message("attached to the service, listening on", in: server)
+        try "serve:\n  showHostNam: true\n".write(toFile: file, atomically: true, encoding: .utf8)
+        server.sendSignal(.hangUp)
+        try self.message("the access settings stay as they were: \(file):2:3: error: unknown key", in: server)
+        #expect(try server.stop() == 0)
+        #expect(!server.standardError.contains("u{A}"), "\(server.standardError)")
+        #expect(try service.stop() == 0)
+    }
+
     /// With few descriptors it takes fewer connections, and closes the others instead of accepting in vain.
     @Test func withFewDescriptorsItRefusesConnections() throws {
         let program = try MonitorProcess.builtProduct("netpath-serve")

@@ -121,6 +121,13 @@ package final class ServeSession: Sendable {
         manager.tell("STOPPING=1")
     }
 
+    /// What is said of settings that cannot be read again, a line each; nothing where the session itself follows the
+    /// configuration, and says so.
+    package func lines(of error: any Error) -> [String] {
+        if let error = error as? ConfigurationError { return self.isAttached ? error.lines : [] }
+        return [(error as? ToolFailure)?.message ?? "\(error)"]
+    }
+
     /// Waits for the first report of the backends, where it watches by itself, for metrics that are written once.
     package func settle(within limit: Duration) {
         guard let coordinator else { return }
