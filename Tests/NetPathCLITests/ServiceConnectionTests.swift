@@ -46,12 +46,20 @@ import Testing
     @Test func aQuestionWithoutAnEndIsNone() {
         var client = self.connection()
         client.receive([UInt8](repeating: 0x20, count: 1_024))
-        #expect(!client.isGone)
+        #expect(!client.isGone && client.wantsInput)
         client.receive([0x20])
-        #expect(client.isGone)
         var other = self.connection()
         other.receive([UInt8](repeating: 0x20, count: 2_000) + self.bytes("\n"))
-        #expect(other.isGone)
+        // It is told so before it is closed.
+        for var client in [client, other] {
+            #expect(!client.isGone && !client.wantsInput)
+            var question = client.takeQuestion()
+            #expect(question == .unknown)
+            client.send([1], now: self.start)
+            client.wrote(1, now: self.start)
+            question = client.takeQuestion()
+            #expect(question == nil && client.isGone)
+        }
     }
 
     @Test func aPageIsMadeWhenTheLastOneIsRead() {

@@ -59,7 +59,8 @@ struct ServiceConnection: Sendable {
         if self.input.prefix(self.limits.question + 1).count > self.limits.question,
             !self.input.prefix(self.limits.question + 1).contains(UInt8(ascii: "\n"))
         {
-            self.isGone = true
+            // Nothing more is read, and what is left of it is answered as what is no question.
+            (self.input, self.isHalfClosed) = ([UInt8(ascii: "\n")], true)
         }
         self.settle()
     }

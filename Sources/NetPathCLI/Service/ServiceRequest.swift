@@ -67,7 +67,8 @@ enum ServiceRequest: Hashable, Sendable {
     static let refusal: JSONNode = [
         "error": .string(
             #"ask with one of {"request":"status"}, {"request":"watch"}, {"request":"hooks"}, {"request":"metrics"}, "#
-                + #"{"request":"details"} and {"request":"history","since":SECONDS}"#
+                + #"{"request":"details"} and {"request":"history","since":SECONDS}, "#
+                + "on a line of at most \(ServiceLimits().question) bytes"
         )
     ]
 }
