@@ -15,7 +15,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     case timedOut = 3
     /// The command line is wrong (EX_USAGE of `sysexits.h`, as ArgumentParser has it).
     case usage = 64
-    /// No backend has a verdict (EX_UNAVAILABLE).
+    /// No backend has a verdict, or what is asked is not there (EX_UNAVAILABLE).
     case unavailable = 69
     /// Anything else went wrong (EX_SOFTWARE).
     case failure = 70
@@ -58,7 +58,11 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             come; or 'send --wait' or 'queue run' before the response
             """
         case .usage: "wrong usage"
-        case .unavailable: "no backend has a verdict, or the name of the host is not found"
+        case .unavailable:
+            """
+            no backend has a verdict, or the name of the host is not found; there is no service ('hooks', '--service'), or \
+            no recording ('history')
+            """
         case .failure: "any other error"
         case .badConfiguration: "bad configuration, or one that can never meet what 'wait' waits for"
         }
