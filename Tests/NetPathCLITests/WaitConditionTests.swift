@@ -104,6 +104,9 @@ import Testing
         #expect(host(.timedOut).isReached == false)
         #expect(host(.notResolved).isReached == nil)
         #expect(host(nil).isReached == nil)
+        let address = try HostTarget("192.0.2.1:5432")
+        #expect(WaitedHost(address, nil).reason == "192.0.2.1 port 5432 has not answered yet")
+        #expect(host(nil).reason == "db.example is being looked up, or port 5432 has not answered yet")
         #expect(WaitedHost(.unreachable(PathReason(.noRoute, ""))).isReached == false)
         #expect(WaitedHost(.unknown(PathReason(.resolving, ""))).isReached == nil)
         var view = Self.up

@@ -84,6 +84,10 @@ struct WaitedHost: Hashable, Sendable {
     init(_ target: HostTarget, _ outcome: ProbeOutcome?) {
         let name = target.text + (target.port.map { " port \($0)" } ?? "")
         switch outcome?.result {
+        case nil where target.isName:
+            // The probe tells of neither before it has an outcome.
+            let port = target.port.map { "port \($0)" } ?? "it"
+            (self.isReached, self.reason) = (nil, "\(target.text) is being looked up, or \(port) has not answered yet")
         case nil: (self.isReached, self.reason) = (nil, "\(name) has not answered yet")
         case .connected: (self.isReached, self.reason) = (true, "\(name) accepts connections")
         case .refused: (self.isReached, self.reason) = (false, "\(name) refuses connections: no program listens there")
