@@ -22,6 +22,11 @@ struct ServiceTests {
         #expect(text.hasSuffix("status 0"))
         #expect(try self.place.ask("status --service --field interfaces.0.name").hasPrefix("wan0"))
         try self.place.history("there was a path all the time")
+        // Also where the folder is named: until now the path is what was recorded last.
+        let folder = try #require(self.place.environment["STATE_DIRECTORY"])
+        let moment = "$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)"
+        let named = try self.place.ask("history --recording \(folder) --at \(moment)")
+        #expect(named.contains("IPv4 through wan0") && named.hasSuffix("status 0"), "\(named)")
         let later = "$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)"
         let future = try self.place.ask("history --at \(later)")
         #expect(future.contains(" is in the future") && future.hasSuffix("status 69"), "\(future)")

@@ -57,14 +57,15 @@ struct HistoryCommand: ToolCommand {
     }
 
     private func explain(_ moment: WallTime) throws -> ToolStatus {
-        if self.source.isLive, moment.nanoseconds > ClockReading.now().wall.nanoseconds {
+        let isBeingWritten = self.source.isBeingWritten
+        if self.source.isLive || isBeingWritten, moment.nanoseconds > ClockReading.now().wall.nanoseconds {
             throw ToolFailure(.unavailable, "\(moment.local.text) is in the future")
         }
         guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
             throw ToolFailure(.unavailable, "the recording begins after \(moment.local.text)")
         }
         let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
-        let isPast = found.isEnd && !self.source.isBeingWritten
+        let isPast = found.isEnd && !isBeingWritten
         if let missing = found.missing ?? (isPast ? "the recording ends at \(last)" : nil) {
             throw ToolFailure(.unavailable, "\(moment.local.text) was not recorded: \(missing)")
         }

@@ -22,8 +22,10 @@ struct RecordingOptions: ParsableArguments {
     /// Whether it is that of the service, which may be writing it.
     var isLive: Bool { self.path == nil }
 
-    /// Whether a service runs that writes it.
-    var isBeingWritten: Bool { self.isLive && ServiceClient(self.places) != nil }
+    /// Whether a service runs that writes it, also where it is named.
+    var isBeingWritten: Bool {
+        ServiceClient(self.places.filter { self.path == nil || self.path == $0.recording }) != nil
+    }
 
     /// Says that the service that writes it is in another network namespace, where it is.
     func noteNamespace() {
