@@ -109,7 +109,7 @@ package final class Recorder: Sendable {
         }
         guard let failure else { return }
         // What watches the network matters more than what tells of it later.
-        log(.error, "\(failure); nothing is recorded until that works")
+        log(.error, "\(failure.sentence); nothing is recorded until that works")
         self.retryLater()
     }
 
@@ -181,7 +181,7 @@ package final class Recorder: Sendable {
         var missing = entries.first?.time ?? now.time
         do {
             if let checkpoint, state.gap != nil || lost > 0 {
-                let reason = state.gap?.reason.description ?? "\(lost) events came faster than they could be written"
+                let reason = state.gap?.reason.sentence ?? "\(lost) events came faster than they could be written"
                 // One that is full grows no more, whatever keeps the next one from being made.
                 if state.store.isFull { try state.store.beginFile() }
                 if state.gap == nil, let last = entries.last {
@@ -229,4 +229,9 @@ package final class Recorder: Sendable {
             state.store.close()
         }
     }
+}
+
+extension SystemError {
+    /// What went wrong; that another process holds the lock says all, and the system's words for it mislead.
+    fileprivate var sentence: String { self.isHeldElsewhere ? self.action : self.description }
 }

@@ -153,6 +153,15 @@ import Testing
         }
     }
 
+    @Test func aMomentAndATimeExcludeEachOther() async {
+        for since in [["--since", "1h"], ["--since=1h"]] {
+            let transcript = Transcript()
+            let arguments = ["history", "--recording", "/nonexistent", "--at", "03:12"] + since
+            #expect(NetPathTool.run(arguments, in: self.context(transcript)) == .usage)
+            #expect(transcript.messages.withLock { $0 }.contains("leave out one of them"))
+        }
+    }
+
     @Test func aRecordingWithOneDamagedLine() async throws {
         let folder = try TemporaryDirectory()
         try folder.write("r.jsonl", "{\"at\":1,\"wall\":2}\ndata\n")

@@ -42,6 +42,9 @@ struct HistoryCommand: ToolCommand {
         let now = ClockReading.now().wall
         self.source.noteNamespace()
         if let at {
+            if ToolContext.current.arguments.contains(where: { $0 == "--since" || $0.hasPrefix("--since=") }) {
+                throw ToolFailure(.usage, "--at explains one moment, and --since shows many: leave out one of them")
+            }
             guard let moment = MomentText.parse(at, now: now) else {
                 throw ToolFailure(
                     .usage,

@@ -81,7 +81,11 @@ struct ReplayCommand: ToolCommand {
             context.say("\(lines) cannot be read; what follows them up to the next checkpoint is left out")
         }
         guard isWanted, player.differences > 0 else { return .satisfied }
-        context.say("\(player.differences) paths are not those that were recorded")
+        let count = player.differences
+        context.say(
+            count == 1
+                ? "1 path is not the one that was recorded" : "\(count) paths are not those that were recorded"
+        )
         return .unsatisfied
     }
 }

@@ -148,7 +148,7 @@ private struct MomentSearch {
             self.isDamaged = false
         case .input(let input): _ = self.found?.replay.take(input, at: event.time)
         case .gap(let reason): self.found?.missing = reason
-        case .end: self.found?.missing = "nothing was recorded: the program had been stopped"
+        case .end: self.found?.missing = "netpath had been stopped"
         case .header, .path, .clock: break
         }
         self.found?.last = event

@@ -62,7 +62,7 @@ import Testing
         #expect(throws: SystemError.self) { try self.recorder(coordinator, Desk(), required: true) }
         let desk = Desk()
         let recorder = try self.recorder(coordinator, desk)
-        #expect(desk.messages.withLock { $0.map { $0.contains("already") } } == [true])
+        #expect(desk.messages.withLock { $0.map { $0.contains("already; nothing is recorded until") } } == [true])
         self.clock.advance(by: .seconds(10))
         coordinator.refresh()
         desk.turn(after: .milliseconds(100))
