@@ -119,7 +119,7 @@ struct QueueCommandErrorTests {
         tool.file = "\(folder)/queue.sqlite"
         let result = try tool.run("send", "http://198.51.100.7/")
         #expect(result.status == 70)
-        #expect(result.errors.contains("\(folder): the file system is read-only"), "\(result.errors)")
+        #expect(result.errors.contains("\(folder): this cannot be read and written"), "\(result.errors)")
     }
 
     /// To look takes no room: what is to be cancelled has to be found.

@@ -183,8 +183,7 @@ enum StoreFiles {
         return switch number {
         case ENOSPC, EDQUOT: .diskFull(path: path, missing: nil)
         case EISDIR: .isDirectory(path: path)
-        case EACCES, EPERM: .readOnly(path: place)
-        case EROFS: .io(path: place, reason: "the file system is read-only; name a file on another one")
+        case EACCES, EPERM, EROFS: .readOnly(path: place)
         default: .io(path: path, reason: SystemReason.text(number))
         }
     }
