@@ -128,6 +128,16 @@ public final class QueueReader: Sendable {
         if !isWhole { throw QueueError.corrupt(path: self.file, setAsideAs: nil) }
     }
 
+    private func isDamaged() throws(QueueError) -> Bool {
+        do {
+            try self.use { try StoreErrors.check($0, quickly: true) }
+            return false
+        } catch {
+            guard case .corrupt = error else { throw error }
+            return true
+        }
+    }
+
     /// Reads requests in the order of their numbers, and goes on behind those that cannot be read.
     ///
     /// - Returns: The requests, fewer than the limit only when there are no more, all of a damaged file, and whether none is
