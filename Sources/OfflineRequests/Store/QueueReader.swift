@@ -114,10 +114,7 @@ public final class QueueReader: Sendable {
     /// - Throws: ``QueueError`` when the file cannot be read, or after the last request when not all can be, and what `body`
     ///   throws.
     public func forEach(in states: Set<RequestState>, _ body: (RequestRecord) throws -> Bool) throws {
-        var (last, isWhole) = (Int64(0), true)
-        do throws(QueueError) { try self.use { try StoreErrors.check($0, quickly: true) } } catch .corrupt {
-            isWhole = false
-        }
+        var (last, isWhole) = (Int64(0), try !self.isDamaged())
         while true {
             let page = try self.page(in: states, after: last, limit: Self.pageSize, QueueStatus(), isDamaged: !isWhole)
             isWhole = isWhole && page.isWhole
