@@ -168,6 +168,8 @@ struct LinkTable {
             ?? (isKnown || entry.hasParentDevice ? entry.hasParentDevice : nil)
         entry.interface.isRadioBlocked = hints?.isRadioBlocked
         entry.interface.driver = hints?.driver
+        // The only tunnel of the kernel whose links carry no kind.
+        if hints?.deviceType == "l2tpeth" { entry.interface.kind = hints?.deviceType }
         self.store(entry)
     }
 

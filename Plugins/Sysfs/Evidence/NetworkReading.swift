@@ -51,7 +51,7 @@ struct InterfaceNature: Hashable {
     /// Of modems only those of the wwan subsystem have a kind; DEVTYPE is the same word for those at USB.
     static func kind(driver: String?, deviceType: String?, subsystem: String?, hardwareType: UInt16) -> String? {
         switch deviceType {
-        case "bridge", "bond", "vlan", "vxlan", "geneve", "wireguard", "macsec", "ppp": return deviceType
+        case "bridge", "bond", "vlan", "vxlan", "geneve", "wireguard", "macsec", "ppp", "l2tpeth": return deviceType
         case "wwan": return subsystem == "wwan" ? deviceType : nil
         default: break
         }

@@ -110,10 +110,11 @@ extension NetworkInterface {
     /// The same of a kind alone.
     package static func isTunnelKind(_ kind: String?) -> Bool { kind.map(self.tunnelKinds.contains) ?? false }
 
-    /// The kinds as the kernel's modules name them (`rtnl_link_ops`).
+    /// The kinds as the kernel's modules name them (`rtnl_link_ops`; L2TPv3's in DEVTYPE, `l2tp_eth.c`).
     private static let tunnelKinds: Set<String> = [
         "wireguard", "tun", "ovpn", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "ipip", "sit",
         "ip6tnl",
         "vti", "vti6", "xfrm", "vxlan", "geneve", "bareudp", "gtp", "amt", "pfcp",
+        "l2tpeth",
     ]
 }

@@ -18,6 +18,19 @@ import Testing
         #expect(table.reported(3)?.driver == "cdc_mbim")
     }
 
+    /// Its messages never carry a kind.
+    @Test func l2tpIsATunnelByItsDeviceType() {
+        var table = LinkTable()
+        for _ in 0..<2 {
+            table.event(.full(3, "l2tpeth0"))
+            #expect(table.unclassified == [3])
+            table.classify(3, .type(.other), hints: InterfaceHints(deviceType: "l2tpeth"))
+            #expect(table.reported(3)?.hasTunnelKind == true)
+        }
+        table.event(.partial(3, flags: .up))
+        #expect(table.reported(3)?.hasTunnelKind == true)
+    }
+
     @Test func partialMessagesKeepWhatTheyDoNotCarry() throws {
         var table = LinkTable()
         table.event(
