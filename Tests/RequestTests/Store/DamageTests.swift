@@ -92,7 +92,8 @@ import Testing
             let listed = try self.list(bench.path)
             for record in listed.records where !record.request.endpoint.isEmpty {
                 var request = record.request
-                if record.state == .held || listed.isWhole { request.body = original[record.id]?.body }
+                // A list compares no checksum.
+                request.body = original[record.id]?.body
                 #expect(request == original[record.id], "page at \(page)")
             }
 
