@@ -21,9 +21,10 @@ struct ServiceFolders: Hashable, Sendable {
     /// Those of a user (XDG Base Directory Specification); nil where the environment does not name them.
     static func user(_ environment: [String: String]) -> ServiceFolders? {
         // What is empty or relative counts as not set.
-        let absolute = { (name: String) in environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        guard let runtime = absolute("XDG_RUNTIME_DIR"),
-            let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map({ $0 + "/.local/state" })
+        let absolute = { (path: String?) in path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        guard let runtime = absolute(environment["XDG_RUNTIME_DIR"]),
+            let state = absolute(environment["XDG_STATE_HOME"])
+                ?? absolute(environment["HOME"]).map({ $0 + "/.local/state" })
         else { return nil }
         return ServiceFolders(runtime: runtime + "/netpath", state: state + "/netpath")
     }

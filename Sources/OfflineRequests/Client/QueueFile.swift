@@ -16,10 +16,10 @@ enum QueueFile {
             throw .io(path: name, reason: "this cannot be an application's identifier; take one like org.example.mail")
         }
         // Relative paths are invalid, says the XDG Base Directory Specification, and ignored.
-        let absolute = { (name: String) in environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        if let data = absolute("XDG_DATA_HOME") { return "\(data)/netpath/requests/\(name).sqlite" }
+        let absolute = { (path: String?) in path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        if let data = absolute(environment["XDG_DATA_HOME"]) { return "\(data)/netpath/requests/\(name).sqlite" }
         // `NSHomeDirectory()` may take a relative HOME, which is another folder wherever the program runs.
-        guard let home = absolute("HOME") ?? NSHomeDirectoryForUser(NSUserName()) else {
+        guard let home = absolute(environment["HOME"]) ?? NSHomeDirectoryForUser(NSUserName()) else {
             throw .io(path: name, reason: "this user has no home folder for the queue; set HOME, or name a file")
         }
         return "\(home)/.local/share/netpath/requests/\(name).sqlite"
