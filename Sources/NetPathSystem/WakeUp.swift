@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import CNetPath
 import Glibc
 
 /// Wakes a thread that sleeps in poll(2): a pipe to itself.
@@ -16,9 +15,12 @@ package struct WakeUp: Sendable {
     /// - Throws: ``SystemError`` when the process may open no more files.
     package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe netpath_pipe(&ends) == 0, let output = FileDescriptor(ends[0]), let input = FileDescriptor(ends[1])
+        guard unsafe pipe(&ends) == 0, let output = FileDescriptor(ends[0]), let input = FileDescriptor(ends[1])
         else { throw .last("cannot create a pipe") }
-        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         self.output = output
         self.input = input
     }
