@@ -89,9 +89,9 @@ extension NWEndpoint.Host {
 
 extension NWInterface {
     /// An interface known by name and index; its type is known as long as some monitor runs.
-    init(index: UInt32, name: String) {
+    init(index: UInt32, name: String, isLoopback: Bool) {
         let known = SharedCoordinator.process.latest?.path?.interfaces.first { $0.index == index }
-        let type = name == "lo" ? .loopback : known.map { InterfaceType($0.type) } ?? .other
+        let type = isLoopback ? .loopback : known.map { InterfaceType($0.type) } ?? .other
         self.init(index: Int(index), name: name, type: type)
     }
 }

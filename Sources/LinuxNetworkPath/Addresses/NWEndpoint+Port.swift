@@ -27,28 +27,30 @@ extension NWEndpoint {
         /// 1080: SOCKS.
         public static let socks: NWEndpoint.Port = 1080
 
+        private let number: UInt16
+
         /// The number.
-        public let rawValue: UInt16
+        public var rawValue: UInt16 { self.number }
 
         /// Creates a port from a number, or from the name of a service in `/etc/services`; nil for other texts.
         public init?(_ service: String) {
             // The C library would take a number that is too large modulo 65536.
             let isNumber = service.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
             guard let number = isNumber ? UInt16(service) : NameTables.port(of: service) else { return nil }
-            self.rawValue = number
+            self.number = number
         }
 
         /// Creates a port from a literal.
         public init(integerLiteral: UInt16) {
-            self.rawValue = integerLiteral
+            self.number = integerLiteral
         }
 
         /// Creates a port from a number; never nil.
         public init?(rawValue: UInt16) {
-            self.rawValue = rawValue
+            self.number = rawValue
         }
 
         /// The number in decimal.
-        public var debugDescription: String { String(self.rawValue) }
+        public var debugDescription: String { String(self.number) }
     }
 }

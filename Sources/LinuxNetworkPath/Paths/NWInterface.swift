@@ -70,18 +70,22 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
     }
 
     /// What the interface is.
-    public let type: InterfaceType
+    public var type: InterfaceType { self.storedType }
     /// The name, such as `eth0`.
-    public let name: String
+    public var name: String { self.storedName }
     /// The kernel's index.
-    public let index: Int
+    public var index: Int { self.storedIndex }
     /// The name.
-    public var debugDescription: String { self.name }
+    public var debugDescription: String { self.storedName }
+
+    private let storedType: InterfaceType
+    private let storedName: String
+    private let storedIndex: Int
 
     init(index: Int, name: String, type: InterfaceType) {
-        self.index = index
-        self.name = name
-        self.type = type
+        self.storedIndex = index
+        self.storedName = name
+        self.storedType = type
     }
 
     init(_ interface: PathInterface) {
@@ -90,13 +94,13 @@ public struct NWInterface: Hashable, CustomDebugStringConvertible, Sendable {
 
     /// Whether index and name are the same; the type is not compared.
     public static func == (lhs: NWInterface, rhs: NWInterface) -> Bool {
-        lhs.index == rhs.index && lhs.name == rhs.name
+        lhs.storedIndex == rhs.storedIndex && lhs.storedName == rhs.storedName
     }
 
     /// Feeds what `==` compares.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(self.index)
-        hasher.combine(self.name)
+        hasher.combine(self.storedIndex)
+        hasher.combine(self.storedName)
     }
 }
 

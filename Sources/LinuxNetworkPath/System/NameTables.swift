@@ -42,7 +42,7 @@ enum NameTables {
     /// Finds an interface by name; nil when there is none.
     static func interface(named name: String) -> NWInterface? {
         let index = unsafe if_nametoindex(name)
-        return index == 0 ? nil : NWInterface(index: index, name: name)
+        return index == 0 ? nil : NWInterface(index: index, name: name, isLoopback: name == "lo")
     }
 
     /// Finds an interface by index; nil when there is none.
