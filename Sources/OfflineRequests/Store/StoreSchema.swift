@@ -106,7 +106,10 @@ enum StoreSchema {
     /// Compares what describes the tables with what a new database has: what is wrong there SQLite takes as it is.
     static func checkTexts(_ db: Database) throws {
         let texts = "SELECT name || coalesce(sql, '') FROM sqlite_schema ORDER BY name"
-        let expected = try DatabaseQueue().write { new in
+        // One that is released would have a thread wake every second.
+        let fresh = try DatabaseQueue()
+        defer { StoreFile.close(fresh) }
+        let expected = try fresh.write { new in
             try new.execute(sql: self.tables)
             return try String.fetchAll(new, sql: texts)
         }

@@ -155,25 +155,6 @@ def many_ends(world, watch):
     pull(world, watch)
 
 
-@scenario("L2TPv3 over a cable that is pulled")
-def l2tp(world, watch):
-    world.veth("lan0", 1, route=False)
-    world.here("address add 10.1.0.2/24 dev lan0")
-    run("modprobe", "l2tp_eth")
-    for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
-        world.link(space, f"l2tp add tunnel tunnel_id 7 peer_tunnel_id 7 encap udp local 10.1.0.{mine} remote 10.1.0.{other} "
-                          "udp_sport 1701 udp_dport 1701", "l2tp add session name l2tp0 tunnel_id 7 session_id 9 peer_session_id 9",
-                   "link set l2tp0 up", f"address add 10.8.0.{mine}/30 dev l2tp0")
-    world.here("route add default via 10.8.0.1")
-    views = watch()
-    # The far end is not asked for: while something could carry it, it is in doubt.
-    views.expect("at the start", "satisfied routed other")
-    world.far("link set lan0-far down")
-    views.expect("pulled", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
-    world.far("link set lan0-far up")
-    views.expect("plugged in", "satisfied routed other")
-
-
 @scenario("a bond of two tunnels, over a cable that is pulled")
 def bond_of_tunnels(world, watch):
     world.here("link add bond0 type bond mode active-backup miimon 100")
