@@ -140,11 +140,7 @@ extension QueueCommands.Stats: RunnableCommand {
     /// What a queue holds, for Prometheus.
     private func metrics(of reader: QueueReader?, _ counts: QueueCounts, _ isPaused: Bool) throws -> String {
         let user = NSUserName()
-        var oldest: Date?
-        try reader?.forEach(in: RequestState.pending) { record in
-            oldest = record.request.timestamp
-            return false
-        }
+        let oldest = try reader?.oldest()
         var text = MetricsText(isOpenMetrics: false)
         let samples = Self.states.map { MetricsText.Sample(counts[$0], ["user": user, "state": $0.rawValue]) }
         text.gauge("netpath_queue_requests", "Requests in each state.", samples)

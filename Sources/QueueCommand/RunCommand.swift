@@ -100,9 +100,10 @@ extension QueueCommands.Run: RunnableCommand {
     }
 
     private func status(_ counts: QueueCounts) -> ToolStatus {
-        guard counts.held + counts.blocked + counts.dead > 0 else { return .satisfied }
+        let parts = [(counts.held, "held"), (counts.blocked, "behind others"), (counts.dead, "given up")].filter { $0.0 > 0 }
+        if parts.isEmpty { return .satisfied }
         let advice = "\(typed("queue")) and \(typed("queue dead")) show why"
-        ToolContext.current.say("\(counts.held) held, \(counts.dead) given up: \(advice)")
+        ToolContext.current.say("\(parts.map { "\($0) \($1)" }.joined(separator: ", ")): \(advice)")
         return .unsatisfied
     }
 

@@ -78,6 +78,16 @@ public final class QueueReader: Sendable {
         return counts
     }
 
+    /// When the first of the requests that wait was made; nil when there is none.
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func oldest() throws(QueueError) -> Date? {
+        try self.read { records in
+            let first = "SELECT min(enqueued) FROM request WHERE \(StoreSchema.pending)"
+            return try (Int64?.fetchOne(records.db, sql: first) ?? nil).map { records.status.wall($0, at: records.stamp) }
+        }
+    }
+
     /// Whether the queue is paused, in whichever process that was done.
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.

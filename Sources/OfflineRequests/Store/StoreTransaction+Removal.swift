@@ -25,20 +25,27 @@ extension StoreTransaction {
         \(StoreSchema.pending) AND state != 'running' AND NOT (state = 'held' AND instr(waiting, '"laneHeld"'))
         """
 
-    /// Numbers grow with time, but for requests that were replaced or revived: mostly the first ones say when there will be
-    /// anything to find.
-    private static let firstEnqueued =
-        "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(StoreTransaction.aging) ORDER BY sequence LIMIT 32)"
+    private static let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
 
-    /// Gives up what is of no use any more or too old, and returns what became of it; lanes go by what that asks for.
-    func expire(maxAge: Duration, all: Bool = true, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
-        let waiting = Self.aging
-        let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
-        var rows = try self.rows("\(late) ORDER BY deadline LIMIT ?", [self.now, limit])
-        let oldest = self.now &- maxAge.inMilliseconds
-        if try all || Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued)).map({ $0 <= oldest }) == true {
-            rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
-        }
+    /// Gives up what is of no use any more, and returns what became of it; lanes go by what that asks for.
+    func giveUpLate(limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
+        let sql = "\(Self.late) AND \(Self.aging) ORDER BY deadline LIMIT ?"
+        return try self.giveUp(self.rows(sql, [self.now, limit]))
+    }
+
+    /// The same for what is too old.
+    func giveUpOld(maxAge: Duration, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
+        let sql = "WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence LIMIT ?"
+        return try self.giveUp(self.rows(sql, [self.now &- maxAge.inMilliseconds, limit]))
+    }
+
+    /// The same for what has a unique key and is one or the other.
+    func giveUpExpired(uniqueKey: String, maxAge: Duration) throws -> [(id: UUID, finish: Finish)] {
+        let sql = "INDEXED BY requestUnique WHERE uniqueKey = ? AND (deadline <= ? OR enqueued <= ?) AND \(Self.aging)"
+        return try self.giveUp(self.rows(sql, [uniqueKey, self.now, self.now &- maxAge.inMilliseconds]))
+    }
+
+    private func giveUp(_ rows: [StoredRow]) throws -> [(id: UUID, finish: Finish)] {
         // One may be given up with another that was before it in its lane.
         var seen: Set<UUID> = []
         return try rows.compactMap { row in
@@ -59,14 +66,13 @@ extension StoreTransaction {
         return deadline.map { .milliseconds(max(0, $0 &- self.now)) }
     }
 
-    /// How long it is until requests are to be looked through for one that is too old; nil when there is none.
+    /// How long it is until a request becomes too old; nil when there is none. Looks through all of them.
     func nextAge(maxAge: Duration) throws -> Duration? {
-        let enqueued = try Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued))
-        return enqueued.map { min(.milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)), Self.longestLook) }
+        // One that is being sent may have to wait again.
+        let first = "SELECT min(enqueued) FROM request WHERE state = 'running' OR \(Self.aging)"
+        let enqueued = try Int64?.fetchOne(self.db.cachedStatement(sql: first)) ?? nil
+        return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
     }
-
-    /// An older one may be behind those that were replaced or revived.
-    private static let longestLook: Duration = .seconds(3600)
 
     // MARK: Finished
 

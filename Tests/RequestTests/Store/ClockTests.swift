@@ -15,7 +15,7 @@ import Testing
     init() throws { self.bench = try StoreBench() }
 
     private func expire(_ store: RequestStore, maxAge: Duration = .seconds(1_000_000_000)) throws -> [UUID] {
-        try store.transaction(durable: false) { try $0.expire(maxAge: maxAge).map(\.id) }
+        try store.transaction(durable: false) { try ($0.giveUpLate() + $0.giveUpOld(maxAge: maxAge)).map(\.id) }
     }
 
     @Test func whatIsOfNoUseIsGivenUp() throws {
@@ -110,8 +110,11 @@ import Testing
         self.bench.pass(.seconds(100))
         for number in 0..<40 { try store.insert(replaced(number)) }
         let rest = { try store.transaction(durable: false) { try $0.nextAge(maxAge: .seconds(86_400)) } }
-        #expect(try rest() == .seconds(3600))
+        #expect(try rest() == .seconds(86_300))
         #expect(try self.expire(store, maxAge: .seconds(100)) == [old])
+        #expect(try rest() == .seconds(86_400))
+        _ = try store.transaction(durable: false) { try $0.cancel() }
+        #expect(try rest() == nil)
     }
 
     /// A clock that would be before the moment at which it was looked at, or began before the system did.

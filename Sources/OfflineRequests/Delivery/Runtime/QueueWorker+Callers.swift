@@ -9,8 +9,8 @@ import NetPathHTTP
 extension QueueWorker {
     func enqueue(_ prepared: PreparedRequest, in store: StoreTransaction) throws -> Insertion {
         // What is too old to be sent does not stand for a new one.
-        if prepared.request.uniqueKey != nil, prepared.request.ifExists == .keep {
-            try self.giveUpExpired(in: store, all: false)
+        if let key = prepared.request.uniqueKey, prepared.request.ifExists == .keep {
+            self.tellExpired(try store.giveUpExpired(uniqueKey: key, maxAge: self.core.settings.maxAge))
         }
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion }

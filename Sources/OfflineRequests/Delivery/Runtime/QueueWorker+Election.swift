@@ -69,7 +69,7 @@ extension QueueWorker {
         }
         self.role = .sender
         // What became too old meanwhile is found first.
-        self.uselessAt = now.monotonic
+        (self.tooOldAt, self.uselessAt) = (now.monotonic, now.monotonic)
         // What the last sender was at when it died; a server may have it.
         self.releasesRunning = true
         self.checkWaiters(all: true)

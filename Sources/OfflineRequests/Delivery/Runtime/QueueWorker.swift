@@ -84,7 +84,7 @@ final class QueueWorker {
     /// Whether the transaction under way has to be a small one.
     private(set) var isDiskFull = false
     /// When the first request becomes too old, and when the first request or response is of no use any more.
-    private var tooOldAt: MonotonicTime?
+    var tooOldAt: MonotonicTime?
     var uselessAt: MonotonicTime?
     private var wasPending = false
 
@@ -194,7 +194,8 @@ final class QueueWorker {
                 break
             } catch {
                 // Nothing of it is in the file.
-                (self.machine, self.forces, self.uselessAt) = (machine, forces, now.monotonic)
+                (self.machine, self.forces) = (machine, forces)
+                (self.tooOldAt, self.uselessAt) = (now.monotonic, now.monotonic)
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
                 // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
@@ -267,23 +268,22 @@ final class QueueWorker {
     /// Gives up what is too old by now, and finds out when something will be.
     private func expire(in store: StoreTransaction, at now: Moment) throws {
         let maxAge = self.core.settings.maxAge
-        let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
-        if isDue {
-            let all = self.tooOldAt.map { $0 <= now.monotonic } ?? true
-            (self.tooOldAt, self.uselessAt) = (all ? nil : self.tooOldAt, nil)
-            try self.giveUpExpired(in: store, all: all)
+        let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
+        if isUseless {
+            self.tellExpired(try store.giveUpLate())
             try store.removeOldResponses()
         }
+        if isTooOld { self.tellExpired(try store.giveUpOld(maxAge: maxAge)) }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
-        guard isDue || store.othersWrote || !self.effects.events.isEmpty else { return }
+        guard isUseless || isTooOld || store.othersWrote || !self.effects.events.isEmpty else { return }
         let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
         self.uselessAt = try store.nextDeadline().map(time)
-        if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
+        // What is put there later is younger.
+        if self.tooOldAt == nil || isTooOld { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
     }
 
-    /// Gives up what has become too old, of all or of the first ones.
-    func giveUpExpired(in store: StoreTransaction, all: Bool) throws {
-        for (id, finish) in try store.expire(maxAge: self.core.settings.maxAge, all: all) {
+    func tellExpired(_ expired: [(id: UUID, finish: Finish)]) {
+        for (id, finish) in expired {
             self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
             self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
         }
@@ -406,4 +406,8 @@ struct TurnEffects {
             }
         }
     }
+}
+
+extension MonotonicTime? {
+    fileprivate func isPast(_ now: Moment) -> Bool { self.map { $0 <= now.monotonic } ?? false }
 }

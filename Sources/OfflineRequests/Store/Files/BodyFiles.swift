@@ -124,7 +124,10 @@ struct BodyFiles: Sendable {
 
     private static let orphanFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
 
-    private func make(_ fill: (Piece) throws(QueueError) -> Void) throws(QueueError) -> Copy {
+    private func make(
+        attempts: Int = 8,
+        _ fill: (Piece) throws(QueueError) -> Void
+    ) throws(QueueError) -> Copy {
         try StoreFiles.createFolder(self.folder)
         try FileTrust.checkFolder(self.folder)
         let name = UUID().text
@@ -135,11 +138,12 @@ struct BodyFiles: Sendable {
         FileTrust.giveToOwnerOfFolder(descriptor, path)
         var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
         // Until then it looked like one that was left, which another process may be about to remove, or just has.
-        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK { return try self.make(fill) }
-            throw StoreFiles.error(errno, path)
+        let isLocked = flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
+        if !isLocked, errno != EWOULDBLOCK { throw StoreFiles.error(errno, path) }
+        guard isLocked, FileAccess.exists(path) else {
+            guard attempts > 1 else { throw .io(path: path, reason: "other programs lock or remove this while it is made") }
+            return try self.make(attempts: attempts - 1, fill)
         }
-        if !FileAccess.exists(path) { return try self.make(fill) }
         let file = FileHandle(fileDescriptor: descriptor.number)
         try fill { (piece) throws(QueueError) in
             do { try file.write(contentsOf: piece) } catch { throw StoreFiles.error(errno, path) }
