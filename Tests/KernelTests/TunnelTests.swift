@@ -373,9 +373,34 @@ struct TunnelTests {
         try watched.expect("unsatisfied", "noRoute")
     }
 
+    /// What it learns of the far end has no interface: only frames for all leave through the one it is bound to.
+    @Test func learningFreesFromTheUplink() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
+        try self.lab.ip("route add 203.0.113.9 via 198.51.100.1 metric 100")
+        let watched = try self.vxlan("remote 203.0.113.9 dev wan1")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route replace blackhole 203.0.113.9") }
+        try self.lab.ip("link set tun0 type vxlan id 7 nolearning")
+        try watched.monitor.next { self.carrier($0) == "wan1" }
+    }
+
+    /// A port that stands on a tunnel is one.
+    @Test func aBridgeWithAVLANOfATunnel() throws {
+        for line in [
+            "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789", "link add vx0.5 link vx0 up type vlan id 5",
+            "link add br0 up type bridge", "link set vx0.5 master br0", "address add 10.9.0.2/24 dev br0",
+            "route add 203.0.113.9 via 192.0.2.1", "route replace default via 10.9.0.1 dev br0",
+        ] { try self.lab.ip(line) }
+        let watched = try Watched(self.lab)
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
+        #expect(lost["reason"]?["message"] == "wan0 has no carrier; nothing carries br0")
+    }
+
     /// Only the remote of the device itself is bound to its uplink.
     @Test func anEntryOfTheForwardingDatabaseIsNotBoundToTheUplink() throws {
-        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 dev wan0")
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 dev wan0 nolearning")
         try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
         try self.lab.ip("address add 10.9.0.2/24 dev tun0")
         try self.lab.ip("route add default via 10.9.0.9 dev tun0 table 52")
@@ -414,6 +439,10 @@ struct TunnelTests {
         try self.lab.ip("route add 2001:db8:9::/48 via 2001:db8:0::1 dev wan0")
         let watched = try self.vxlan("remote 2001:db8:9::9 dev wan1 local 2001:db8::2")
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        // It routes from any address, also from one that is gone.
+        try self.lab.ip("address add 2001:db8::3/64 dev wan0 nodad")
+        try watched.expect("unsatisfied", "noAddress") { try self.lab.ip("address del 2001:db8::2/64 dev wan0") }
+        try watched.expect("satisfied", "routed") { try self.lab.ip("address add 2001:db8::2/64 dev wan0 nodad") }
     }
 
     /// The kernel passes over an IPv6 route whose gateway does not answer, and sends no event about routes.

@@ -67,7 +67,19 @@ extension LinkTable {
         guard !members.isEmpty else { return nil }
         if !self.hardwareMembers(of: index).isEmpty { return .hardware }
         // Of thousands of ports the first ones tell.
-        return members.contains { self.entries[$0]?.hasTunnelKind != true } ? nil : .tunnels
+        return members.contains { self.tunnel(under: $0) == nil } ? nil : .tunnels
+    }
+
+    /// The tunnel that an interface is or stands on, such as one with a VLAN; nil for others.
+    func tunnel(under index: UInt32) -> UInt32? {
+        var index = index
+        for _ in 0..<8 {
+            guard let entry = self.entries[index] else { return nil }
+            if entry.hasTunnelKind { return index }
+            guard entry.interface.kind != "veth", let parent = entry.interface.underlyingIndex else { return nil }
+            index = parent
+        }
+        return nil
     }
 
     /// What a bond lacks that carries nothing although some member has a carrier.

@@ -59,7 +59,8 @@ extension RouteLookup {
         return first
     }
 
-    private func isLocal(_ address: InternetAddress, _ flow: Flow) -> Bool {
+    /// Whether packets to an address stay on this machine.
+    func isLocal(_ address: InternetAddress, _ flow: Flow) -> Bool {
         // With the interface for addresses of a VRF, which are in its table.
         let flows = [Flow(to: address), Flow(to: address).with(\.interface, flow.interface)]
         let replies = self.replies(flows, matchesTable: false)

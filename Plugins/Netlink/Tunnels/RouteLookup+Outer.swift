@@ -26,6 +26,14 @@ extension RouteLookup {
             from: addresses
         )
         self.addSources(to: &answers, of: questions)
+        // IPv6 has routes from any address, but its tunnels send from one of the machine only (`ip6_tnl_xmit_ctl`).
+        for (position, flow) in flows.enumerated() {
+            guard case .route(var route) = answers[position], let source = flow.source, source.family == .ipv6,
+                !self.isLocal(source, flow)
+            else { continue }
+            route.source = .none
+            answers[position] = .route(route)
+        }
         return answers
     }
 }

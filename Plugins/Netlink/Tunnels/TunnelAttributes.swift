@@ -16,6 +16,8 @@ struct TunnelAttributes: Hashable {
     var linkIndex: UInt32?
     /// The UDP port they go to; nil for those that are not UDP.
     var port: UInt16?
+    /// Whether where they go is learnt from those that come in, which frees them from the interface (`vxlan_snoop`).
+    var learns = false
 }
 
 extension TunnelAttributes {
@@ -26,6 +28,7 @@ extension TunnelAttributes {
         var remote: [Int]
         var mark = 0
         var port = 0
+        var learning = 0
     }
 
     private static func layout(of kind: String) -> Layout? {
@@ -46,7 +49,8 @@ extension TunnelAttributes {
                 link: IFLA_VXLAN_LINK,
                 local: [IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6],
                 remote: [IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6],
-                port: IFLA_VXLAN_PORT
+                port: IFLA_VXLAN_PORT,
+                learning: IFLA_VXLAN_LEARNING
             )
         case "geneve": Layout(remote: [IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6], port: IFLA_GENEVE_PORT)
         default: nil
@@ -71,6 +75,7 @@ extension TunnelAttributes {
         self.local = address(layout.local)
         self.mark = number(layout.mark)
         self.linkIndex = number(layout.link)
+        self.learns = layout.learning != 0 && data.nested(layout.learning)?.bytes.first == 1
         // In network order.
         self.port = layout.port == 0 ? nil : data.nested(layout.port)?.load(at: 0).map { UInt16(bigEndian: $0) }
     }

@@ -74,7 +74,7 @@ extension TunnelLookup {
         if look.table.foundation(of: index) == .tunnels {
             // What a bridge of tunnels sends is sent by one of them.
             let members = entry?.bond?.activeMember.map { [$0] } ?? look.table.members(of: index)
-            return members.flatMap { self.endpoints(of: $0, nil, look) }
+            return members.compactMap(look.table.tunnel).flatMap { self.endpoints(of: $0, nil, look) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
         return self.remotes(of: index, tunnel, look).map { remote in
@@ -85,7 +85,8 @@ extension TunnelLookup {
             flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
             // With a source address IPv6 at most prefers the interface (`ip6_route_output_flags`).
             let isForLink = remote.remote.isMulticast || remote.remote.isLinkLocal
-            if flow.source?.family == .ipv6, !flow.interfaceIsVRF, !isForLink { flow.interface = nil }
+            let isFree = tunnel.learns || (flow.source?.family == .ipv6 && !flow.interfaceIsVRF)
+            if isFree, !isForLink { flow.interface = nil }
             flow.transport = tunnel.port.map { .udp(to: $0) }
             return flow
         }

@@ -54,12 +54,9 @@ struct WireGuardDevice: Hashable {
     /// The packets that carry those to any of these destinations: where to, through which interface where an address is
     /// link-local, from which port and to which; sorted.
     func packets(towards destinations: [InternetAddress]) -> [Flow] {
-        let known = self.peers.values.filter { $0.endpoint != nil }
-        let chosen = known.filter { peer in
-            destinations.contains { destination in peer.allowed.contains { $0.contains(destination) } }
-        }
+        let chosen = Set(destinations.compactMap(self.peer))
         // What another tunnel sends into this one goes to an address that is not among them.
-        return (chosen.isEmpty ? known : chosen)
+        return (chosen.isEmpty ? Set(self.peers.values) : chosen)
             .compactMap { peer -> Flow? in
                 guard let endpoint = peer.endpoint else { return nil }
                 var flow = Flow(to: endpoint)
@@ -69,6 +66,14 @@ struct WireGuardDevice: Hashable {
                 return flow
             }
             .sorted { $0.destination < $1.destination }
+    }
+
+    /// The peer with the longest prefix of a destination among its allowed addresses.
+    private func peer(for destination: InternetAddress) -> Peer? {
+        let candidates = self.peers.values.flatMap { peer in
+            peer.allowed.filter { $0.contains(destination) }.map { (length: $0.length, peer: peer) }
+        }
+        return candidates.max { $0.length < $1.length }?.peer
     }
 }
 

@@ -81,9 +81,10 @@ extension AssessedEvidence {
         if let way = answers.first(where: \.isCarried) { return (way, 1) }
         if answers.contains(.doubtful) { return (.doubtful, 2) }
         if outer.isSocketElsewhere { return (.carried(by: []), 3) }
-        if outer.isReceiving, tunnel.kind != "tun" { return (.carried(by: []), 4) }
-        // The program behind it may answer by itself.
-        if outer.isReceiving, !usable.isEmpty { return (.doubtful, 5) }
+        let isKernels = tunnel.kind != "tun"
+        if outer.isReceiving, isKernels, basis != .endpoint { return (.carried(by: []), 4) }
+        // What comes in shows no way out, and the program behind a device may answer by itself.
+        if outer.isReceiving, isKernels || !usable.isEmpty { return (.doubtful, 5) }
         switch basis {
         case .endpoint: return (no(answers), 6)
         case .mark:

@@ -109,10 +109,12 @@ import Testing
             (wg0, asked(.endpoint, through(dead, isDown: true), isElsewhere: true), [dead]),
         ],
         4: [
-            (wg0, asked(.endpoint, .noRoute, isReceiving: true), [dead]),
+            (wg0, asked(.mark, .noRoute, isReceiving: true), [dead]),
             (wg0, asked(.defaultRoute, through(dead, isDown: true), isReceiving: true), [dead]),
         ],
         5: [
+            (wg0, asked(.endpoint, .rejected(.blackhole), isReceiving: true), [eth0]),
+            (wg0, asked(.endpoint, .noRoute, isReceiving: true), [dead]),
             (tun0, asked(.endpoint, .noRoute, isReceiving: true), [eth0]),
             (tap0, asked(.mark, .noRoute, isReceiving: true), [bare]),
         ],

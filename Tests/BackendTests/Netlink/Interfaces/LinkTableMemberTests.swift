@@ -62,6 +62,21 @@ import Testing
         #expect(table.reported(10)?.foundation == .hardware)
     }
 
+    @Test func whatStandsOnATunnelIsOne() {
+        var table = self.table()
+        table.event(.full(20, "gretap1", kind: "gretap"))
+        table.event(.full(21, "gretap1.5", kind: "vlan") { ($0.underlyingIndex, $0.controllerIndex) = (20, 10) })
+        #expect(table.reported(10)?.foundation == .tunnels)
+        #expect(table.tunnel(under: 21) == 20)
+        // The other end of a pair is not below.
+        table.event(.full(22, "veth0", kind: "veth") { ($0.underlyingIndex, $0.controllerIndex) = (20, 10) })
+        #expect(table.reported(10)?.foundation == nil)
+        // A stack that looks like a loop.
+        table.event(.full(30, "a", kind: "vlan") { $0.underlyingIndex = 31 })
+        table.event(.full(31, "b", kind: "vlan") { $0.underlyingIndex = 30 })
+        #expect(table.tunnel(under: 30) == nil)
+    }
+
     @Test func portsThatDiscardAreNone() {
         var table = self.table()
         #expect(table.hasPorts(10) == false)

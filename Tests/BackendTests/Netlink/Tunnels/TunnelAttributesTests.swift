@@ -56,6 +56,8 @@ import Testing
         #expect(self.read("vxlan", Octets.attribute(15, [0x12, 0xB5]))?.port == 4789)
         #expect(self.read("geneve", Octets.attribute(5, [0x17, 0xC1]))?.port == 6081)
         #expect(self.read("vxlan", Octets.attribute(15, [0x12]))?.port == nil)
+        #expect(self.read("vxlan", Octets.attribute(7, [1]))?.learns == true)
+        #expect(self.read("vxlan", Octets.attribute(7, [0]))?.learns == false)
         #expect(self.read("dummy", Octets.attribute(2, "203.0.113.9")) == nil)
     }
 

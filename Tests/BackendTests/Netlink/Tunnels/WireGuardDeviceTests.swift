@@ -62,7 +62,7 @@ import Testing
         )
         #expect(device.mark == 51_820)
         #expect(self.endpoints(device) == ["203.0.113.9"])
-        #expect(self.endpoints(device, "10.1.2.3") == ["203.0.113.9", "2001:db8::9"])
+        #expect(self.endpoints(device, "10.1.2.3") == ["2001:db8::9"], "the longest prefix")
         // What another tunnel sends through this one.
         #expect(self.endpoints(device, "2600::1") == ["203.0.113.9", "2001:db8::9"])
     }
@@ -90,7 +90,10 @@ import Testing
     }
 
     @Test func peersThatNobodyKnowsTheAddressOf() {
-        #expect(self.endpoints(self.read(self.message(self.peer(1, nil, ("0.0.0.0", 0))))).isEmpty)
+        let unknown = self.peer(1, nil, ("0.0.0.0", 0))
+        #expect(self.endpoints(self.read(self.message(unknown))).isEmpty)
+        let other = self.peer(2, self.socket("203.0.113.9"), ("10.0.0.0", 8))
+        #expect(self.endpoints(self.read(self.message(unknown, other))).isEmpty, "the other peer takes none of it")
     }
 
     @Test func cutShort() {
