@@ -100,7 +100,8 @@ extension QueueCommands.Run: RunnableCommand {
     }
 
     private func status(_ counts: QueueCounts) -> ToolStatus {
-        let parts = [(counts.held, "held"), (counts.blocked, "behind others"), (counts.dead, "given up")].filter { $0.0 > 0 }
+        let all = [(counts.held, "held"), (counts.blocked, "behind others"), (counts.dead, "given up")]
+        let parts = all.filter { $0.0 > 0 }
         if parts.isEmpty { return .satisfied }
         let advice = "\(typed("queue")) and \(typed("queue dead")) show why"
         ToolContext.current.say("\(parts.map { "\($0) \($1)" }.joined(separator: ", ")): \(advice)")

@@ -380,17 +380,20 @@ struct TunnelTests {
         try self.lab.ip("route add 203.0.113.9 via 198.51.100.1 metric 100")
         let watched = try self.vxlan("remote 203.0.113.9 dev wan1")
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
-        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route replace blackhole 203.0.113.9") }
         try self.lab.ip("link set tun0 type vxlan id 7 nolearning")
         try watched.monitor.next { self.carrier($0) == "wan1" }
+        try self.lab.ip("link set tun0 type vxlan id 7 learning")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route replace blackhole 203.0.113.9") }
     }
 
     /// A port that stands on a tunnel is one.
-    @Test func aBridgeWithAVLANOfATunnel() throws {
+    @Test func aBridgeOverWhatStandsOnATunnel() throws {
         for line in [
-            "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789", "link add vx0.5 link vx0 up type vlan id 5",
-            "link add br0 up type bridge", "link set vx0.5 master br0", "address add 10.9.0.2/24 dev br0",
-            "route add 203.0.113.9 via 192.0.2.1", "route replace default via 10.9.0.1 dev br0",
+            "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789",
+            "link add mac0 link vx0 up type macvlan", "link add br0 up type bridge", "link set mac0 master br0",
+            "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
+            "route replace default via 10.9.0.1 dev br0",
         ] { try self.lab.ip(line) }
         let watched = try Watched(self.lab)
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")

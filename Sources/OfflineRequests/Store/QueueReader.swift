@@ -84,7 +84,8 @@ public final class QueueReader: Sendable {
     public func oldest() throws(QueueError) -> Date? {
         try self.read { records in
             let first = "SELECT min(enqueued) FROM request WHERE \(StoreSchema.pending)"
-            return try (Int64?.fetchOne(records.db, sql: first) ?? nil).map { records.status.wall($0, at: records.stamp) }
+            let enqueued = try Int64?.fetchOne(records.db, sql: first) ?? nil
+            return enqueued.map { records.status.wall($0, at: records.stamp) }
         }
     }
 

@@ -66,7 +66,9 @@ extension StoreTransaction {
         return deadline.map { .milliseconds(max(0, $0 &- self.now)) }
     }
 
-    /// How long it is until a request becomes too old; nil when there is none. Looks through all of them.
+    /// How long it is until a request becomes too old; nil when there is none.
+    ///
+    /// Looks through all of them.
     func nextAge(maxAge: Duration) throws -> Duration? {
         // One that is being sent may have to wait again.
         let first = "SELECT min(enqueued) FROM request WHERE state = 'running' OR \(Self.aging)"

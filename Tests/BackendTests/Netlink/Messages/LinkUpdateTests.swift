@@ -132,7 +132,7 @@ import Testing
             flags: ethernet.union(.up),
             hardwareType: 1,
             details: details("vx0", .unknown, carrier: true, kind: "vxlan") {
-                $0.tunnel = TunnelAttributes(local: .fixture("198.18.0.2"), linkIndex: 3, port: 4789)
+                $0.tunnel = TunnelAttributes(local: .fixture("198.18.0.2"), linkIndex: 3, port: 4789, learns: true)
             }
         )
         #expect(try self.first("newlink-vxlan") == vxlan)
