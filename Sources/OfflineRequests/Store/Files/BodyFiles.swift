@@ -141,7 +141,9 @@ struct BodyFiles: Sendable {
         let isLocked = flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
         if !isLocked, errno != EWOULDBLOCK { throw StoreFiles.error(errno, path) }
         guard isLocked, FileAccess.exists(path) else {
-            guard attempts > 1 else { throw .io(path: path, reason: "other programs lock or remove this while it is made") }
+            guard attempts > 1 else {
+                throw .io(path: path, reason: "other programs lock or remove this while it is made")
+            }
             return try self.make(attempts: attempts - 1, fill)
         }
         let file = FileHandle(fileDescriptor: descriptor.number)
