@@ -106,6 +106,9 @@ final class QueueSession {
         where !FileManager.default.isReadableFile(atPath: path) {
             throw ToolFailure(.usage, "\(path.safe): these certificates cannot be read")
         }
+        if let file = trust.file, let text = FileAccess.contents(file, limit: 1 << 24), !text.contains("CERTIFICATE-----") {
+            throw ToolFailure(.usage, "\(file.safe): no certificate is in this file (PEM)")
+        }
         let transport =
             trust.file == nil && trust.folder == nil
             ? CurlTransport.shared

@@ -45,8 +45,14 @@ extension QueueCommands.Run: RunnableCommand {
         var shutdown: QueueSession.Work<Bool>?
         var pausedAt: MonotonicTime?
         var unreadableAt: MonotonicTime?
+        var otherSender: String?
+        let firstLook = loop.now() + Self.lookInterval
         while true {
             session.tellDamage()
+            if let other = queue.otherSender, other != otherSender {
+                ToolContext.current.say("\(queue.file.safe): \(other) sends; this one takes over when that ends")
+                otherSender = other
+            }
             let seen = events.withLock { events in
                 defer { events = [] }
                 return events
@@ -90,7 +96,7 @@ extension QueueCommands.Run: RunnableCommand {
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
                 self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
-                self.untilEmpty ? pauseRest : nil,
+                self.untilEmpty ? pauseRest : nil, loop.now() < firstLook ? firstLook - loop.now() : nil,
             ]
             guard loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) else { continue }
             if shutdown != nil { return .satisfied }

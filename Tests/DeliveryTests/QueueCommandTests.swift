@@ -194,6 +194,8 @@ struct QueueCommandTests {
         let id = try self.tool.send("-d", "x", path: "/stall-response?id=a")
         let run = try self.tool.start("queue", "run", "--json")
         try server.nextRequest()
+        let second = try self.tool.run("queue", "run", "--until-empty", "--timeout", "5s")
+        #expect(second.errors.contains("(netpath-queue) sends; this one takes over when that ends"), "\(second)")
         #expect(try run.stop(signal: .terminate) == 0)
         let document = try #require(try self.tool.run("queue", "--json").documents.first)
         #expect(document["id"]?.string == id)

@@ -142,6 +142,7 @@ struct QueueOptionTests {
         #expect(refused.status == 3, "\(refused)")
         #expect(try self.tool.run("queue", "cancel", "--all").status == 0)
         #expect(try send("--cacert", "/nowhere").status == 64)
+        #expect(try send("--cacert", "\(folder)/mine.key").status == 64)
         #expect(try self.tool.run("send", "--cacert", "\(folder)/mine.pem", "https://127.0.0.1:4433/").status == 64)
         _ = try server.stop()
     }

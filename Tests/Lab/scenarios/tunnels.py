@@ -172,6 +172,36 @@ def bond_of_tunnels(world, watch):
     pull(world, watch)
 
 
+@scenario("a bridge over a VLAN of a tunnel, over a cable that is pulled")
+def bridge_over_tunnel(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("address add 10.1.0.2/24 dev lan0")
+    for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
+        world.link(space, f"link add tap1 type gretap local 10.1.0.{mine} remote 10.1.0.{other}", "link set tap1 up",
+                   "link add link tap1 name tap1.5 type vlan id 5", "link set tap1.5 up", "link add br0 type bridge",
+                   "link set br0 up", "link set tap1.5 master br0", f"address add 10.8.0.{mine}/24 dev br0")
+    world.here("route add default via 10.8.0.1")
+    pull(world, watch)
+
+
+@scenario("GRE over IPv6, whose own address is removed")
+def source_gone(world, watch):
+    world.veth("lan0", 1, route=False)
+    for space, device, mine, other in (("far", "lan0-far", 1, 2), ("here", "lan0", 2, 1)):
+        world.link(space, f"address add fd01::{mine}/64 dev {device} nodad",
+                   f"link add gre1 type ip6gre local fd01::{mine} remote fd01::{other}", "link set gre1 up",
+                   f"address add 10.8.0.{mine}/30 dev gre1")
+    world.here("address add fd01::3/64 dev lan0 nodad", "route add default dev gre1")
+    views = watch()
+    blind = ["satisfied routed other"]
+    views.expect("at the start", "?satisfied routed other", "satisfied routed other over lan0", sysfs=blind)
+    # The route is there still, and the kernel answers with it for any source; the tunnel itself does not send.
+    world.here("address del fd01::2/64 dev lan0")
+    views.expect("its address is gone", "unsatisfied noAddress", sysfs=blind)
+    world.here("address add fd01::2/64 dev lan0 nodad")
+    views.expect("it is back", "satisfied routed other over lan0", sysfs=blind)
+
+
 @scenario("SIT (6in4) over a cable that is pulled")
 def sit(world, watch):
     pull_below(world, watch, "sit", "2a00:1:2:8::%d/64", "::/0")
