@@ -106,7 +106,8 @@ final class QueueSession {
         where !FileManager.default.isReadableFile(atPath: path) {
             throw ToolFailure(.usage, "\(path.safe): these certificates cannot be read")
         }
-        if let file = trust.file, let text = FileAccess.contents(file, limit: 1 << 24), !text.contains("CERTIFICATE-----") {
+        let certificates = trust.file.flatMap { FileAccess.contents($0, limit: 1 << 24) }
+        if let file = trust.file, certificates?.contains("CERTIFICATE-----") == false {
             throw ToolFailure(.usage, "\(file.safe): no certificate is in this file (PEM)")
         }
         let transport =
