@@ -187,12 +187,6 @@ public final class OfflineRequestQueue: Sendable {
     /// Whether this process replaces a damaged file now.
     package var isRepairing: Bool { self.core.store.isRepairing.load(ordering: .relaxed) }
 
-    /// Which other process sends what is in the file, so that this one waits for its end; nil when none does.
-    package var otherSender: String? {
-        guard case .waiting = self.core.status.withLock(\.role) else { return nil }
-        return LockHolders.names(of: [QueueFile.senderLock(of: self.file)]).first ?? "another process"
-    }
-
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
     /// of it is taken over: ``QueueEvent/salvaged(recovered:lost:setAsideAs:)``.
     ///
