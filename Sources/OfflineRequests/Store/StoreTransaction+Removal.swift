@@ -25,12 +25,10 @@ extension StoreTransaction {
         \(StoreSchema.pending) AND state != 'running' AND NOT (state = 'held' AND instr(waiting, '"laneHeld"'))
         """
 
-    private static let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
-
     /// Gives up what is of no use any more, and returns what became of it; lanes go by what that asks for.
     func giveUpLate(limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
-        let sql = "\(Self.late) AND \(Self.aging) ORDER BY deadline LIMIT ?"
-        return try self.giveUp(self.rows(sql, [self.now, limit]))
+        let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
+        return try self.giveUp(self.rows("\(late) AND \(Self.aging) ORDER BY deadline LIMIT ?", [self.now, limit]))
     }
 
     /// The same for what is too old.
@@ -70,11 +68,18 @@ extension StoreTransaction {
     ///
     /// Looks through all of them.
     func nextAge(maxAge: Duration) throws -> Duration? {
-        // One that is being sent may have to wait again.
-        let first = "SELECT min(enqueued) FROM request WHERE state = 'running' OR \(Self.aging)"
-        let enqueued = try Int64?.fetchOne(self.db.cachedStatement(sql: first)) ?? nil
-        return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
+        func rest(_ condition: String) throws -> Duration? {
+            let first = "SELECT min(enqueued) FROM request WHERE \(condition)"
+            let enqueued = try Int64?.fetchOne(self.db.cachedStatement(sql: first)) ?? nil
+            return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
+        }
+        // One that is being sent is not given up, but may have to wait again.
+        let running = try rest("state = 'running'").map { max($0, Self.runningLook) }
+        return try [rest(Self.aging), running].compactMap(\.self).min()
     }
+
+    /// How often it is looked at least whether what was being sent waits again, and is too old.
+    private static let runningLook: Duration = .seconds(60)
 
     // MARK: Finished
 

@@ -113,6 +113,12 @@ import Testing
         #expect(try rest() == .seconds(86_300))
         #expect(try self.expire(store, maxAge: .seconds(100)) == [old])
         #expect(try rest() == .seconds(86_400))
+        // What is being sent is not given up, and is looked at again later.
+        let sent = try store.insert(sample(41)).id
+        _ = try store.transaction(durable: false) { try $0.markRunning(sent) }
+        self.bench.pass(.seconds(90_000))
+        #expect(try self.expire(store, maxAge: .seconds(86_400)).count == 40)
+        #expect(try rest() == .seconds(60))
         _ = try store.transaction(durable: false) { try $0.cancel() }
         #expect(try rest() == nil)
     }
