@@ -26,7 +26,7 @@ extension StoreTransaction {
         """
 
     /// Gives up what is of no use any more, and returns what became of it; lanes go by what that asks for.
-    func giveUpLate(limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
+    func giveUpLate(limit: Int = .max) throws -> [(id: UUID, finish: Finish)] {
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
         return try self.giveUp(self.rows("\(late) AND \(Self.aging) ORDER BY deadline LIMIT ?", [self.now, limit]))
     }
@@ -160,16 +160,19 @@ extension StoreTransaction {
         return rows.map(\.id)
     }
 
-    /// Lets requests go that are held, whatever for.
+    /// Lets requests go that are held, whatever for; their attempts begin anew, and the age of those that were given up.
     @discardableResult
     func resumeHeld() throws -> Int {
         try self.execute(
             """
-            UPDATE request INDEXED BY requestApart SET waiting = NULL, state = CASE WHEN lane IS NOT NULL AND EXISTS
+            UPDATE request INDEXED BY requestApart SET waiting = NULL, retries = 0,
+              enqueued = CASE WHEN instr(waiting, '"laneHeld"') THEN ? ELSE enqueued END,
+              state = CASE WHEN lane IS NOT NULL AND EXISTS
               (SELECT 1 FROM request AS other WHERE other.lane = request.lane AND other.sequence < request.sequence
                AND other.state NOT IN ('dead', 'succeeded')) THEN 'blocked' ELSE 'ready' END
             WHERE state = 'held'
-            """
+            """,
+            [self.now]
         )
     }
 

@@ -285,6 +285,39 @@ struct QueueDeliveryTests {
         #expect(lab.sent.isEmpty == !isOnline)
     }
 
+    /// What is put there meanwhile does not put it off.
+    @Test func whatExpiresEndsBesideOthers() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let events = Events(queue)
+        var request = lab.request()
+        request.expiresAt = Date(timeIntervalSinceNow: 0.3)
+        let id = try await queue.enqueue(request)
+        var count = 0
+        while !events.all.contains(.expired(id)) {
+            try await queue.enqueue(lab.request())
+            count += 1
+            try #require(count < 5000)
+        }
+    }
+
+    /// An attempt that ends after the time is the last one, however soon the next would be.
+    @Test(arguments: [TransportError.Progress.notSent, .mayHaveBeenReceived])
+    func whatExpiresWhileItIsSentIsNotSentAgain(progress: TransportError.Progress) async throws {
+        let lab = try QueueLab(.held(progress))
+        var settings = QueueLab.quick
+        (settings.baseBackoff, settings.maxBackoff) = (.milliseconds(1), .milliseconds(1))
+        let queue = try lab.started(settings)
+        var request = lab.request(method: "PUT")
+        request.expiresAt = Date(timeIntervalSinceNow: 1)
+        let id = try await queue.enqueue(request)
+        try await lab.transport.waitForRequests(1)
+        try await Self.eventually { request.expiresAt.map { $0 < .now } == true }
+        lab.transport.release(.failure(.connectionLost, progress))
+        #expect(try await queue.wait(for: id).state == .dead)
+        #expect(lab.sent.count == 1)
+    }
+
     @Test func whatHasExpiredDoesNotStandForANewOne() async throws {
         let lab = try QueueLab()
         let queue = try lab.open()

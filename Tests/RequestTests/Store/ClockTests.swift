@@ -76,6 +76,19 @@ import Testing
         #expect(try self.expire(store, maxAge: .seconds(100)).isEmpty)
     }
 
+    /// Also where they are let go all at once.
+    @Test func whatHoldsItsLaneForItsAgeBeginsAnew() throws {
+        let store = try self.bench.open()
+        for number in 0..<2 {
+            try store.insert(sample(number) { ($0.orderingKey, $0.onFailure) = ("lane", .hold) })
+        }
+        self.bench.pass(.seconds(100))
+        #expect(try self.expire(store, maxAge: .seconds(100)).count == 2)
+        #expect(try store.transaction(durable: false) { try $0.resumeHeld() } == 2)
+        #expect(try self.expire(store, maxAge: .seconds(100)).isEmpty)
+        #expect(try store.all().map(\.state) == [.ready, .blocked])
+    }
+
     @Test func responsesThatNobodyTakesAreKeptForSoLong() throws {
         let store = try self.bench.open(.with { $0.maxResponseAge = .seconds(60) })
         let id = try store.insert(sample { $0.keepsResponse = true }).id

@@ -240,8 +240,10 @@ final class QueueWorker {
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
         }
-        try self.expire(in: store, at: now)
+        let isUpToDate = try self.expire(in: store, at: now)
         (self.gates, self.dueAt, self.wantedHosts) = ([], nil, [])
+        // More were late than one transaction gives up: none of the others is sent.
+        guard isUpToDate else { return self.dueAt = now.monotonic }
         guard let facts = self.machine.facts, !self.machine.isPaused else { return }
         if !facts.isSatisfied { self.wantedHosts = try self.hosts(in: store) }
         guard facts.leadsSomewhere else { return }
@@ -266,20 +268,27 @@ final class QueueWorker {
     }
 
     /// Gives up what is too old by now, and finds out when something will be.
-    private func expire(in store: StoreTransaction, at now: Moment) throws {
+    ///
+    /// - Returns: Whether none is left that is late.
+    private func expire(in store: StoreTransaction, at now: Moment) throws -> Bool {
         let maxAge = self.core.settings.maxAge
         let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
-        if isUseless {
-            self.tellExpired(try store.giveUpLate())
-            try store.removeOldResponses()
-        }
+        // In every turn, so that an attempt that ends late is not followed by another one.
+        let limit = 1000
+        let late = try store.giveUpLate(limit: limit)
+        self.tellExpired(late)
+        if isUseless { try store.removeOldResponses() }
         if isTooOld { self.tellExpired(try store.giveUpOld(maxAge: maxAge)) }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
-        guard isUseless || isTooOld || store.othersWrote || !self.effects.events.isEmpty else { return }
-        let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
-        self.uselessAt = try store.nextDeadline().map(time)
-        // What is put there later is younger.
-        if self.tooOldAt == nil || isTooOld { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
+        if isUseless || isTooOld || store.othersWrote || !self.effects.events.isEmpty {
+            let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
+            // Turns that follow one another do not put off what is due.
+            let known = isUseless ? nil : self.uselessAt
+            self.uselessAt = try [store.nextDeadline().map(time), known].compactMap(\.self).min()
+            // What is put there later is younger.
+            if self.tooOldAt == nil || isTooOld { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
+        }
+        return late.count < limit
     }
 
     func tellExpired(_ expired: [(id: UUID, finish: Finish)]) {
