@@ -375,11 +375,16 @@ struct TunnelTests {
 
     /// What it learns of the far end has no interface: only frames for all leave through the one it is bound to.
     @Test func learningFreesFromTheUplink() throws {
-        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        let wan1 = try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
         try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
         try self.lab.ip("route add 203.0.113.9 via 198.51.100.1 metric 100")
         let watched = try self.vxlan("remote 203.0.113.9 dev wan1")
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        // What is learnt lasts, and nothing more is learnt.
+        try wan1.setPeerCarrier(false)
+        try watched.monitor.next { self.isInDoubt($0) }
+        try wan1.setPeerCarrier(true)
+        try watched.monitor.next { self.carrier($0) == "wan0" }
         try self.lab.ip("link set tun0 type vxlan id 7 nolearning")
         try watched.monitor.next { self.carrier($0) == "wan1" }
         try self.lab.ip("link set tun0 type vxlan id 7 learning")
@@ -399,6 +404,59 @@ struct TunnelTests {
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
         let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
         #expect(lost["reason"]?["message"] == "wan0 has no carrier; nothing carries br0")
+    }
+
+    /// Its own remote is the first of them, and may be removed.
+    @Test func entriesOfTheForwardingDatabaseDecide() throws {
+        try self.lab.ip("route add 203.0.113.8/31 via 192.0.2.1")
+        let watched = try self.vxlan("remote 203.0.113.8 nolearning")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9 port 4790")
+        try self.lab.ip("route add blackhole 203.0.113.8")
+        // Each has a port of its own.
+        try watched.expect("unsatisfied", "routeRejects") {
+            try self.lab.ip("rule add ipproto udp dport 4790 blackhole priority 10")
+        }
+        let line = try watched.expect("satisfied", "routed") { try self.lab.ip("rule del priority 10") }
+        #expect(self.carrier(line) == "wan0")
+        try watched.expect("unsatisfied", "routeRejects") {
+            try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 203.0.113.9 port 4790")
+        }
+    }
+
+    @Test func moreFarEndsThanAreAskedAbout() throws {
+        try self.lab.ip("route add blackhole 198.18.0.0/16")
+        try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
+        let watched = try self.vxlan("nolearning")
+        for number in 1...17 {
+            try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 198.18.0.\(number)")
+        }
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
+        try watched.monitor.next { self.isInDoubt($0) }
+        for number in 2...17 {
+            try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 198.18.0.\(number)")
+        }
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+    }
+
+    /// Which of them it sends through depends on the packet.
+    @Test func aBridgeOfTwoTunnels() throws {
+        for line in [
+            "link add vx0 up type vxlan id 7 remote 203.0.113.8 dstport 4789",
+            "link add vx1 up type vxlan id 8 remote 203.0.113.9 dstport 4789", "link add br0 up type bridge",
+            "link set vx0 master br0", "link set vx1 master br0", "address add 10.9.0.2/24 dev br0",
+            "route add 203.0.113.8/31 via 192.0.2.1", "route replace default via 10.9.0.1 dev br0",
+        ] { try self.lab.ip(line) }
+        let watched = try Watched(self.lab)
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        try self.lab.ip("route add blackhole 203.0.113.8")
+        try watched.monitor.next { self.isInDoubt($0) }
+        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route add blackhole 203.0.113.9") }
+    }
+
+    private func isInDoubt(_ line: JSONLine) -> Bool {
+        line["status"] == "satisfied" && line["carriedBy"] == .null
+            && line["reason"]?["message"]?.string?.contains("it is unknown whether") == true
     }
 
     /// Only the remote of the device itself is bound to its uplink.

@@ -10,6 +10,8 @@ struct ForwardingEntry: Hashable {
     var remote: InternetAddress
     /// The interface that the packets have to leave through; nil leaves it to the kernel.
     var linkIndex: UInt32?
+    /// The UDP port they go to; nil for that of the interface.
+    var port: UInt16?
 }
 
 extension ForwardingEntry {
@@ -21,6 +23,8 @@ extension ForwardingEntry {
         else { return nil }
         self.remote = remote
         self.linkIndex = message.neighbourAttribute(NDA_IFINDEX)?.uint32
+        // In network order.
+        self.port = message.neighbourAttribute(NDA_PORT)?.load(at: 0).map { UInt16(bigEndian: $0) }
     }
 
     /// Whether a message is about an entry for all frames that no other entry is for, which has an all-zero hardware

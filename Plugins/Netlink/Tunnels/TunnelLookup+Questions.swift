@@ -7,19 +7,34 @@ import NetPathSystem
 // The packets of a tunnel that the kernel is asked about.
 extension TunnelLookup {
     /// As many other ends as it takes to learn whether one can be reached.
-    private static let endpointLimit = 16
+    static let endpointLimit = 16
+
+    /// A packet of a tunnel to ask about.
+    struct OuterFlow {
+        var flow: Flow
+        /// The tunnel that sends it: of a bridge that stands on tunnels one of these.
+        var tunnel: UInt32
+        /// What has to arrive before, so that the tunnel learns where to send the packet; nil where it knows.
+        var learning: Flow?
+    }
 
     /// The packets to ask about, by what is known of them.
-    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [Flow] {
-        let kind = look.table.entries[index]?.interface.kind
+    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterFlow] {
         let flows =
             switch basis {
-            case .endpoint: Array(self.endpoints(of: index, look.rule(for: index), look).prefix(Self.endpointLimit))
-            case .mark: self.marked(index, look)
-            case .defaultRoute: self.defaultRoutes(beside: index, look)
+            case .endpoint: self.endpoints(of: index, look.rule(for: index), look)
+            case .mark: self.marked(index, look).map { OuterFlow(flow: $0, tunnel: index) }
+            case .defaultRoute: self.defaultRoutes(beside: index, look).map { OuterFlow(flow: $0, tunnel: index) }
             }
-        if basis == .endpoint { self.watched.endpoints.formUnion(flows.map(\.destination)) }
-        return NetworkInterface.isTunnelKind(kind) && kind != "tun" ? flows.map { self.asKernel($0, kind) } : flows
+        if basis == .endpoint { self.watched.endpoints.formUnion(flows.map(\.flow.destination)) }
+        return flows.map { outer in
+            let kind = look.table.entries[outer.tunnel]?.interface.kind
+            guard NetworkInterface.isTunnelKind(kind), kind != "tun" else { return outer }
+            var outer = outer
+            outer.flow = self.asKernel(outer.flow, kind)
+            outer.learning = outer.learning.map { self.asKernel($0, kind) }
+            return outer
+        }
     }
 
     /// Packets as the kernel sends them for its own tunnels: as root, and of the protocol it is.
@@ -55,20 +70,20 @@ extension TunnelLookup {
 
     // MARK: Far ends
 
-    private func endpoints(of index: UInt32, _ rule: InterfaceRule?, _ look: Look) -> [Flow] {
+    private func endpoints(of index: UInt32, _ rule: InterfaceRule?, _ look: Look) -> [OuterFlow] {
         if let rule, !rule.tunnelEndpoints.isEmpty {
             return rule.tunnelEndpoints.map { endpoint in
                 var flow = Flow(to: endpoint.address)
                 flow.mark = rule.tunnelMark
                 // An interface that does not exist leads nowhere, as 0 would not.
                 flow.interface = endpoint.zone.map { AddressZone.interface($0) ?? .max >> 1 }
-                return flow
+                return OuterFlow(flow: flow, tunnel: index)
             }
         }
         let entry = look.table.entries[index]
         if entry?.interface.kind == "wireguard", let device = self.wireGuard?.device(index) {
             return device.packets(towards: look.entrances(of: index).map(\.destination)).map { flow in
-                flow.with(\.mark, rule?.tunnelMark ?? flow.mark)
+                OuterFlow(flow: flow.with(\.mark, rule?.tunnelMark ?? flow.mark), tunnel: index)
             }
         }
         if look.table.foundation(of: index) == .tunnels {
@@ -85,10 +100,11 @@ extension TunnelLookup {
             flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
             // With a source address IPv6 at most prefers the interface (`ip6_route_output_flags`).
             let isForLink = remote.remote.isMulticast || remote.remote.isLinkLocal
-            let isFree = tunnel.learns || (flow.source?.family == .ipv6 && !flow.interfaceIsVRF)
-            if isFree, !isForLink { flow.interface = nil }
-            flow.transport = tunnel.port.map { .udp(to: $0) }
-            return flow
+            if flow.source?.family == .ipv6, !flow.interfaceIsVRF, !isForLink { flow.interface = nil }
+            flow.transport = (remote.port ?? tunnel.port).map { .udp(to: $0) }
+            guard tunnel.learns, flow.interface != nil, !isForLink else { return OuterFlow(flow: flow, tunnel: index) }
+            let free = flow.with(\.interface, nil).with(\.interfaceIsVRF, false)
+            return OuterFlow(flow: free, tunnel: index, learning: flow)
         }
     }
 
@@ -97,10 +113,11 @@ extension TunnelLookup {
         func remote(_ address: InternetAddress) -> ForwardingEntry {
             ForwardingEntry(remote: address, linkIndex: tunnel.linkIndex)
         }
+        let kind = look.table.entries[index]?.interface.kind
+        // Its own remote is only the first of these, each bound to an interface of its own or to none (`vxlan_xmit_one`).
+        if kind == "vxlan" { return self.forwardingEntries(of: index) }
         if let own = tunnel.remote { return [remote(own)] }
-        switch look.table.entries[index]?.interface.kind {
-        // These are not bound to the interface that its own remote is bound to (`vxlan_xmit_one`).
-        case "vxlan": return self.forwardingEntries(of: index)
+        switch kind {
         // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
         case "ipip", "gre": return look.entrances(of: index).compactMap(\.gateway).map(remote)
         default: return []
@@ -110,7 +127,7 @@ extension TunnelLookup {
     private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
         self.watched.isForwarding = true
         var entries: [ForwardingEntry] = []
-        let isEnough = { entries.count >= Self.endpointLimit }
+        let isEnough = { entries.count > Self.endpointLimit }
         _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
             // Those for single hardware addresses come and go by the thousand, and are not heard of.
             guard ForwardingEntry.owner(message) == index, ForwardingEntry.isDefault(message),

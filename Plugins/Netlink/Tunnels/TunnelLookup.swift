@@ -143,16 +143,34 @@ final class TunnelLookup {
 
     private func answers(about index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterRoute] {
         let inner = look.table.entries[index]?.interface.addresses.map(\.prefix.address) ?? []
-        let flows = self.flows(of: index, basis, look)
+        let all = self.flows(of: index, basis, look)
+        let outer = basis == .endpoint ? all.prefix(Self.endpointLimit) : all[...]
+        let flows = outer.map(\.flow) + outer.compactMap(\.learning)
         let answers = self.lookup.answers(toOuter: flows) { family, interface in
             look.table.sources(family, of: interface).filter { !inner.contains($0) }
         }
-        let routes = zip(flows, answers).map { flow, answer in
-            let isUnknown = self.mayDependOnProtocol(flow, of: index, look.table)
-            return OuterRoute(basis, to: flow.destination, through: flow.interface, isUnknown ? .unknown : answer)
+        let tunnels = outer.map(\.tunnel)
+        var routes = flows.indices.map { position in
+            let flow = flows[position]
+            let tunnel = position < tunnels.count ? tunnels[position] : index
+            let isUnknown = self.mayDependOnProtocol(flow, of: tunnel, look.table)
+            let answer = isUnknown ? .unknown : answers[position]
+            return OuterRoute(basis, to: flow.destination, through: flow.interface, answer)
         }
         // Other interfaces than those with a default route are asked about to learn which have one.
-        return basis == .defaultRoute ? routes.filter(\.answer.isRouted) : routes
+        if basis == .defaultRoute { return routes.filter(\.answer.isRouted) }
+        var learning = Array(routes[outer.count...])
+        routes.removeLast(learning.count)
+        for (position, flow) in outer.enumerated() where flow.learning != nil {
+            // What was learnt before lasts for a while.
+            if !learning.removeFirst().isAlive(in: look.table) { routes[position].beInDoubt(in: look.table) }
+        }
+        // Which of several tunnels a bridge sends through is not asked.
+        let alive = Set(routes.indices.filter { routes[$0].isAlive(in: look.table) }.map { tunnels[$0] })
+        if alive != Set(tunnels) { for position in routes.indices { routes[position].beInDoubt(in: look.table) } }
+        // Of those that are not asked about one may have a way.
+        let rest = all.dropFirst(outer.count).prefix(1)
+        return routes + rest.map { OuterRoute(basis, to: $0.flow.destination, .unknown) }
     }
 
     // MARK: What is asked when no way is found
@@ -223,6 +241,11 @@ extension OuterRoute {
     /// Whether the answer tells nothing: it leads to this machine, such as to a proxy, or is about a mark that leads back.
     fileprivate func isMeaningless(about tunnel: UInt32) -> Bool {
         self.interfaces.contains { $0 == NetworkInterface.loopbackIndex || (self.basis == .mark && $0 == tunnel) }
+    }
+
+    /// Has nothing known where the packets would leave.
+    fileprivate mutating func beInDoubt(in table: LinkTable) {
+        if self.isAlive(in: table) { self.answer = .unknown }
     }
 
     /// Whether the packets would leave through an interface that looks well.

@@ -97,10 +97,12 @@ import Testing
         let entry = self.entry(
             Octets.attribute(2, [0, 0, 0, 0, 0, 0]),
             Octets.attribute(1, "203.0.113.9"),
-            Octets.attribute(8, 3)
+            Octets.attribute(8, 3),
+            Octets.attribute(6, [0x12, 0xB6])
         )
         #expect(
-            Octets.read(entry, ForwardingEntry.init) == ForwardingEntry(remote: .fixture("203.0.113.9"), linkIndex: 3)
+            Octets.read(entry, ForwardingEntry.init)
+                == ForwardingEntry(remote: .fixture("203.0.113.9"), linkIndex: 3, port: 4790)
         )
         #expect(Octets.read(entry, ForwardingEntry.owner) == 7)
         let local = self.entry(Octets.attribute(2, [2, 0, 0, 0, 0, 1]))
