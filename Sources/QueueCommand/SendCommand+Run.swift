@@ -63,11 +63,17 @@ extension SendCommand: RunnableCommand {
         // The process that sends says that it has expired, unless that process stands still.
         let expiry = self.expiresIn.map { session.loop.now() + $0.duration + Self.patience }
         var told = 0
+        let firstLook = loop.now() + Self.lookInterval
+        var toldWaiting: WaitingReason?
         while work.result == nil {
             // What cannot be read now is read again.
             let record = try? queue.record(id: id)
             let until = retry.withLock { $0.take() }
             if let record { self.tellRetry(of: record, at: until ?? record.notBefore, after: &told) }
+            if let waiting = record?.waiting, waiting.isOfNetwork, waiting != toldWaiting, loop.now() >= firstLook {
+                toldWaiting = waiting
+                ToolContext.current.say("\(id.text) waits: \(waiting.description.safe)")
+            }
             // A user has to decide, which this command does not wait for.
             if let record, record.state == .held, let reason = record.waiting {
                 throw ToolFailure(
@@ -114,9 +120,11 @@ extension SendCommand: RunnableCommand {
     /// Says that the request goes on without this command.
     private func tellRest(_ id: UUID, in queue: OfflineRequestQueue) {
         // Another process may have the file.
-        let waiting = (try? queue.record(id: id))?.waiting.map { "; it waits: \($0.description.safe)" } ?? ""
+        let record = try? queue.record(id: id)
+        var why = record?.waiting.map { "; it waits: \($0.description.safe)" } ?? ""
+        if record?.state == .running { why = "; it is being sent, and no answer has come yet" }
         let sender = queue.otherSender.map { "; \($0) sends" } ?? ""
-        ToolContext.current.say("\(id.text) stays in the queue\(waiting)\(sender)")
+        ToolContext.current.say("\(id.text) stays in the queue\(why)\(sender)")
     }
 
     private func show(_ record: RequestRecord) throws -> ToolStatus {
@@ -143,5 +151,15 @@ extension SendCommand: RunnableCommand {
             record.state == .cancelled
             ? "it was cancelled" : record.lastError.map(record.request.redact) ?? record.state.rawValue
         throw ToolFailure(.unsatisfied, "\(record.id.text) was not delivered: \(error.safe)")
+    }
+}
+
+extension WaitingReason {
+    /// Whether only another network ends it.
+    fileprivate var isOfNetwork: Bool {
+        switch self {
+        case .noPath, .portal, .metered, .interfaceType: true
+        default: false
+        }
     }
 }

@@ -55,7 +55,7 @@ struct WatchCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Record what happens into a file, for 'replay', 'history' or a bug report.",
+            "Record what happens into a file, for 'replay', 'history' or a bug report; a recording that is there is replaced.",
             valueName: "file"
         ),
         completion: .file()

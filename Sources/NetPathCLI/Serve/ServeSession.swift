@@ -104,7 +104,15 @@ package final class ServeSession: Sendable {
     ///   - publish: Receives every state, on any thread; must not wait.
     /// - Throws: `SystemError` when there can be no thread.
     package func run(onReload: () -> Void, _ publish: @escaping @Sendable ([UInt8]) -> Void) throws {
-        if self.isAttached, !ServiceFollower.start(self.places, publish) {
+        let context = self.context
+        let answers = { @Sendable (isThere: Bool) in
+            context.say(
+                isThere
+                    ? "the service answers again"
+                    : "the service has ended: its last state is shown, marked stale, until it answers again"
+            )
+        }
+        if self.isAttached, !ServiceFollower.start(self.places, answers: answers, publish) {
             throw SystemError.last("cannot start a thread")
         }
         self.coordinator?.subscribe { publish(StatusSnapshot.now($0, $0.backends).jsonLine) }

@@ -17,13 +17,21 @@ enum ServiceFollower {
     ///
     /// - Parameters:
     ///   - places: Where to look for a service.
+    ///   - answers: Called on the thread when the service has ended, and when one answers again.
     ///   - publish: Receives every state, on the thread; of a service that is gone the last one, marked stale.
     /// - Returns: Whether the system granted a thread.
-    static func start(_ places: [ServiceFolders], _ publish: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
+    static func start(
+        _ places: [ServiceFolders],
+        answers: @escaping @Sendable (Bool) -> Void = { _ in },
+        _ publish: @escaping @Sendable ([UInt8]) -> Void
+    ) -> Bool {
         BackgroundThread.start {
-            var pause = Self.pause.first
+            var (pause, hasEnded) = (Self.pause.first, false)
             while true {
-                if Self.follow(places, publish) { pause = Self.pause.first }
+                if Self.follow(places, returned: { if hasEnded { answers(true) } }, publish) {
+                    answers(false)
+                    (pause, hasEnded) = (Self.pause.first, true)
+                }
                 _ = FileDescriptor.poll(readable: [], timeout: pause)
                 pause = min(pause * 2, Self.pause.last)
             }
@@ -34,9 +42,14 @@ enum ServiceFollower {
     ///
     /// Not inlined: within a loop without an end it keeps the optimiser of Swift 6.3 busy for ever.
     @inline(never)
-    private static func follow(_ places: [ServiceFolders], _ publish: ([UInt8]) -> Void) -> Bool {
+    private static func follow(
+        _ places: [ServiceFolders],
+        returned: () -> Void,
+        _ publish: ([UInt8]) -> Void
+    ) -> Bool {
         var last: [UInt8]?
         ServiceClient(places)?.watch(limit: Self.lineLimit) { line in
+            if last == nil { returned() }
             last = line
             publish(line)
         }

@@ -16,7 +16,8 @@ struct ConfigurationVersion: Hashable {
         let numbers = parts.compactMap { part in
             part.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(part) : nil
         }
-        guard (1...3).contains(parts.count), numbers.count == parts.count else { return nil }
+        // One number alone is the version of a format, in other programs' files.
+        guard (2...3).contains(parts.count), numbers.count == parts.count else { return nil }
         self.numbers = numbers + Array(repeating: 0, count: 3 - numbers.count)
     }
 

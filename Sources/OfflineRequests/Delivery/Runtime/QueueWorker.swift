@@ -243,7 +243,10 @@ final class QueueWorker {
         let isUpToDate = try self.expire(in: store, at: now)
         (self.gates, self.dueAt, self.wantedHosts) = ([], nil, [])
         // More were late than one transaction gives up: none of the others is sent.
-        guard isUpToDate else { return self.dueAt = now.monotonic }
+        guard isUpToDate else {
+            self.dueAt = now.monotonic
+            return
+        }
         guard let facts = self.machine.facts, !self.machine.isPaused else { return }
         if !facts.isSatisfied { self.wantedHosts = try self.hosts(in: store) }
         guard facts.leadsSomewhere else { return }
