@@ -451,7 +451,7 @@ struct TunnelTests {
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
         try self.lab.ip("route add blackhole 203.0.113.8")
         try watched.monitor.next { self.isInDoubt($0) }
-        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route add blackhole 203.0.113.9") }
+        try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route add blackhole 203.0.113.9") }
     }
 
     private func isInDoubt(_ line: JSONLine) -> Bool {
