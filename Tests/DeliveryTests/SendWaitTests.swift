@@ -43,6 +43,7 @@ struct SendWaitTests {
         let run = try self.tool.start("queue", "run", "--json")
         try run.next { $0["event"] == "succeeded" }
         #expect(try server.bodies(1) == ["other"])
+        while !waiting.standardError.contains(" waits: ") { try #require(.now < deadline) }
         waiting.sendSignal(.terminate)
         try waiting.waitForEnd()
     }

@@ -96,6 +96,22 @@ struct ServeProgramTests {
         #expect(try server.stop() == 0)
     }
 
+    @Test func theEndOfTheServiceIsSaid() throws {
+        let place = try ServiceLab()
+        let service = try place.start()
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        let server = try place.lab.start(program, ["serve", "--listen", self.socket], environment: place.environment)
+        try self.message("attached to the service, listening on", in: server)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while (try? self.status("")) != "HTTP/1.1 200" { try #require(ContinuousClock.now < deadline) }
+        #expect(try service.stop() == 0)
+        try self.message("the service has ended: its last state is shown", in: server)
+        let again = try place.start()
+        try self.message("the service answers again", in: server)
+        #expect(try server.stop() == 0)
+        #expect(try again.stop() == 0)
+    }
+
     /// What the service says at its end comes while the server ends, too.
     @Test func nothingIsSaidWhereItEndsWithTheService() throws {
         let place = try ServiceLab()

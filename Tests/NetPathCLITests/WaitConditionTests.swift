@@ -48,7 +48,9 @@ import Testing
         #expect(self.missing(Self.interface("wlan*"), Self.up) == "there is no interface wlan*")
         #expect(self.missing(Self.interface("eth0", [.ipv6]), Self.up) == "eth0: no path for IPv6")
         #expect(self.missing(.type(.wifi, []), Self.up) == "there is no interface of type wifi")
-        #expect(self.missing(.internet, Self.up) == "the internet is not probed")
+        #expect(
+            self.missing(.internet, Self.up) == "no probe of the internet is configured, or none has answered yet"
+        )
         #expect(self.missing(.dns, WaitView()) == "no backend has a verdict yet")
     }
 
