@@ -396,7 +396,7 @@ struct TunnelTests {
     @Test func aBridgeOverWhatStandsOnATunnel() throws {
         for line in [
             "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789",
-            "link add mac0 link vx0 up type macvlan", "link add br0 up type bridge", "link set mac0 master br0",
+            "link add mac0 link vx0 up type macvlan mode passthru", "link add br0 up type bridge", "link set mac0 master br0",
             "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
             "route replace default via 10.9.0.1 dev br0",
         ] { try self.lab.ip(line) }
@@ -404,6 +404,10 @@ struct TunnelTests {
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
         let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
         #expect(lost["reason"]?["message"] == "wan0 has no carrier; nothing carries br0")
+        try watched.expect("satisfied", "routed") { try self.wan.setPeerCarrier(true) }
+        // Where a macvlan passes everything through, it keeps its carrier.
+        try self.lab.ip("link set vx0 down")
+        try watched.monitor.next { $0["status"] == "unsatisfied" }
     }
 
     /// Its own remote is the first of them, and may be removed.
@@ -452,6 +456,27 @@ struct TunnelTests {
         try self.lab.ip("route add blackhole 203.0.113.8")
         try watched.monitor.next { self.isInDoubt($0) }
         try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route add blackhole 203.0.113.9") }
+    }
+
+    /// The gateway may be behind the tunnel or behind another port, also of the next bridge.
+    @Test(arguments: ["br0", "br1"])
+    func aBridgeOfATunnelAndOtherPorts(bridge: String) throws {
+        for line in [
+            "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789", "link add br0 up type bridge",
+            "link add br1 up type bridge", "link add v0 up type veth peer name v1", "link set v1 up",
+            "link set v0 master br0", "link set v1 master br1", "link set vx0 master \(bridge)",
+            "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
+            "route replace default via 10.9.0.1 dev br0",
+        ] { try self.lab.ip(line) }
+        let watched = try Watched(self.lab)
+        try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
+        try self.lab.ip("route add blackhole 203.0.113.9")
+        try self.lab.ip("route del 203.0.113.9 via 192.0.2.1")
+        try watched.monitor.next { self.isInDoubt($0) }
+        try self.lab.ip("route replace 203.0.113.9 via 192.0.2.1")
+        try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
+        try self.lab.ip("link set vx0 down")
+        try watched.monitor.next { self.isInDoubt($0) }
     }
 
     private func isInDoubt(_ line: JSONLine) -> Bool {

@@ -70,6 +70,15 @@ extension LinkTable {
         return members.contains { self.tunnel(under: $0) == nil } ? nil : .tunnels
     }
 
+    /// The tunnels among the ports of a bridge and of those that it is connected to, where it has neither hardware nor only
+    /// tunnels; the first ones.
+    func tunnelsBesideOthers(of index: UInt32) -> [UInt32] {
+        guard self.entries[index]?.interface.kind == "bridge", self.foundation(of: index) == nil else { return [] }
+        let bridges = self.bridges(connectedTo: index)
+        if bridges.contains(where: { self.foundation(of: $0) == .hardware }) { return [] }
+        return bridges.flatMap { self.members(of: $0) }.compactMap { self.tunnel(under: $0) }
+    }
+
     /// The tunnel that an interface is or stands on, such as one with a VLAN; nil for others.
     func tunnel(under index: UInt32) -> UInt32? {
         var index = index

@@ -75,6 +75,7 @@ final class TunnelLookup {
             // Tunnels may lead into one another in a circle.
             guard seen.insert(index).inserted, let interface = table.entries[index]?.interface else { continue }
             guard look.isTunnel(index) || self.isCarriedByL2TP(interface, look.rule(for: index)) else {
+                self.lastAnswer[index] = self.evidence(ofBridge: index, look)
                 if let parent = interface.underlyingIndex, table.mayBeTunnel(parent) { pending.append(parent) }
                 continue
             }
@@ -83,6 +84,17 @@ final class TunnelLookup {
             pending += evidence.routes.flatMap(\.interfaces).filter { $0 != index }
         }
         return self.lastAnswer
+    }
+
+    /// What is known of a bridge that has tunnels beside other ports: nothing while one of these has no way, since what
+    /// packets go to may be behind it; nil otherwise.
+    private func evidence(ofBridge index: UInt32, _ look: Look) -> TunnelEvidence? {
+        let lost = look.table.tunnelsBesideOthers(of: index).lazy.compactMap { tunnel -> InternetAddress? in
+            let routes = self.answers(about: tunnel, .endpoint, look)
+            let isAlive = look.table.isReady(tunnel) && routes.contains { $0.isAlive(in: look.table) }
+            return isAlive ? nil : routes.first?.destination
+        }.first
+        return lost.map { TunnelEvidence(routes: [OuterRoute(.endpoint, to: $0, .unknown)]) }
     }
 
     private func isCarriedByL2TP(_ interface: NetworkInterface, _ rule: InterfaceRule?) -> Bool {
@@ -154,7 +166,9 @@ final class TunnelLookup {
             let flow = flows[position]
             let tunnel = position < tunnels.count ? tunnels[position] : index
             let isUnknown = self.mayDependOnProtocol(flow, of: tunnel, look.table)
-            let answer = isUnknown ? .unknown : answers[position]
+            // What stands on a tunnel keeps its carrier when that is set down.
+            let isDown = tunnel != index && !look.table.isReady(tunnel)
+            let answer: RouteLookupResult = isDown ? .noRoute : isUnknown ? .unknown : answers[position]
             return OuterRoute(basis, to: flow.destination, through: flow.interface, answer)
         }
         // Other interfaces than those with a default route are asked about to learn which have one.
