@@ -396,7 +396,8 @@ struct TunnelTests {
     @Test func aBridgeOverWhatStandsOnATunnel() throws {
         for line in [
             "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789",
-            "link add mac0 link vx0 up type macvlan mode passthru", "link add br0 up type bridge", "link set mac0 master br0",
+            "link add mac0 link vx0 up type macvlan mode passthru", "link add br0 up type bridge",
+            "link set mac0 master br0",
             "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
             "route replace default via 10.9.0.1 dev br0",
         ] { try self.lab.ip(line) }
