@@ -467,8 +467,11 @@ struct TunnelTests {
             "link add br1 up type bridge", "link add v0 up type veth peer name v1", "link set v1 up",
             "link set v0 master br0", "link set v1 master br1", "link set vx0 master \(bridge)",
             "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
-            "route replace default via 10.9.0.1 dev br0",
+            "neighbour add 10.9.0.1 lladdr 02:00:00:00:00:01 dev br0", "route replace default via 10.9.0.1 dev br0",
         ] { try self.lab.ip(line) }
+        // As if a packet had come from the gateway.
+        if bridge == "br1" { try self.lab.run("bridge fdb add 02:00:00:00:00:01 dev v0 master static") }
+        try self.lab.run("bridge fdb add 02:00:00:00:00:01 dev vx0 master static")
         let watched = try Watched(self.lab)
         try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
         try self.lab.ip("route add blackhole 203.0.113.9")
