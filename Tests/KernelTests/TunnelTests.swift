@@ -474,8 +474,7 @@ struct TunnelTests {
         try self.lab.run("bridge fdb add 02:00:00:00:00:01 dev vx0 master static")
         let watched = try Watched(self.lab)
         try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
-        try self.lab.ip("route add blackhole 203.0.113.9")
-        try self.lab.ip("route del 203.0.113.9 via 192.0.2.1")
+        try self.lab.ip("route replace blackhole 203.0.113.9")
         try watched.monitor.next { self.isInDoubt($0) }
         try self.lab.ip("route replace 203.0.113.9 via 192.0.2.1")
         try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
