@@ -383,6 +383,8 @@ struct TunnelTests {
         // What is learnt lasts, and nothing more is learnt.
         try wan1.setPeerCarrier(false)
         try watched.monitor.next { self.isInDoubt($0) }
+        try watched.expect("unsatisfied", "noCarrier") { try self.lab.ip("route del 203.0.113.9 via 192.0.2.1") }
+        try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
         try wan1.setPeerCarrier(true)
         try watched.monitor.next { self.carrier($0) == "wan0" }
         try self.lab.ip("link set tun0 type vxlan id 7 nolearning")

@@ -173,15 +173,19 @@ final class TunnelLookup {
         }
         // Other interfaces than those with a default route are asked about to learn which have one.
         if basis == .defaultRoute { return routes.filter(\.answer.isRouted) }
+        func leads(_ route: OuterRoute) -> Bool { route.isAlive(in: look.table) && !route.interfaces.contains(index) }
         var learning = Array(routes[outer.count...])
         routes.removeLast(learning.count)
         for (position, flow) in outer.enumerated() where flow.learning != nil {
             // What was learnt before lasts for a while.
-            if !learning.removeFirst().isAlive(in: look.table) { routes[position].beInDoubt(in: look.table) }
+            let isLearning = learning.removeFirst().isAlive(in: look.table)
+            if !isLearning, leads(routes[position]) { routes[position].answer = .unknown }
         }
         // Which of several tunnels a bridge sends through is not asked.
-        let alive = Set(routes.indices.filter { routes[$0].isAlive(in: look.table) }.map { tunnels[$0] })
-        if alive != Set(tunnels) { for position in routes.indices { routes[position].beInDoubt(in: look.table) } }
+        let leading = routes.indices.filter { leads(routes[$0]) }
+        if Set(leading.map { tunnels[$0] }) != Set(tunnels) {
+            for position in leading { routes[position].answer = .unknown }
+        }
         // Of those that are not asked about one may have a way.
         let rest = all.dropFirst(outer.count).prefix(1)
         return routes + rest.map { OuterRoute(basis, to: $0.flow.destination, .unknown) }
@@ -255,11 +259,6 @@ extension OuterRoute {
     /// Whether the answer tells nothing: it leads to this machine, such as to a proxy, or is about a mark that leads back.
     fileprivate func isMeaningless(about tunnel: UInt32) -> Bool {
         self.interfaces.contains { $0 == NetworkInterface.loopbackIndex || (self.basis == .mark && $0 == tunnel) }
-    }
-
-    /// Has nothing known where the packets would leave.
-    fileprivate mutating func beInDoubt(in table: LinkTable) {
-        if self.isAlive(in: table) { self.answer = .unknown }
     }
 
     /// Whether the packets would leave through an interface that looks well.
