@@ -45,13 +45,15 @@ extension QueueCommands.Run: RunnableCommand {
         var shutdown: QueueSession.Work<Bool>?
         var pausedAt: MonotonicTime?
         var unreadableAt: MonotonicTime?
-        var otherSender: String?
-        let firstLook = loop.now() + Self.lookInterval
+        // By then it is known which process sends.
+        var firstLook: MonotonicTime? = loop.now() + Self.lookInterval
         while true {
             session.tellDamage()
-            if let other = queue.otherSender, other != otherSender {
-                ToolContext.current.say("\(queue.file.safe): \(other) sends; this one takes over when that ends")
-                otherSender = other
+            if let time = firstLook, loop.now() >= time {
+                firstLook = nil
+                if let other = queue.otherSender {
+                    ToolContext.current.say("\(queue.file.safe): \(other) sends; this one takes over when that ends")
+                }
             }
             let seen = events.withLock { events in
                 defer { events = [] }
@@ -96,7 +98,7 @@ extension QueueCommands.Run: RunnableCommand {
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
                 self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
-                self.untilEmpty ? pauseRest : nil, loop.now() < firstLook ? firstLook - loop.now() : nil,
+                self.untilEmpty ? pauseRest : nil, firstLook.map { max(.zero, $0 - loop.now()) },
             ]
             guard loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) else { continue }
             if shutdown != nil { return .satisfied }

@@ -236,8 +236,8 @@ extension LinkTable {
         // One by one: an interface is large.
         let kind = self.entries[index]?.interface.kind
         return self.entries[index]?.hasTunnelKind == true || kind == "ppp" || self.foundation(of: index) == .tunnels
-            || !self.tunnelsBesideOthers(of: index).isEmpty
             || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
+            || !self.tunnelsBesideOthers(of: index).isEmpty
     }
 
     /// The first interfaces that may be tunnels.

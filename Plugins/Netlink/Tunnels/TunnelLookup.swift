@@ -89,12 +89,13 @@ final class TunnelLookup {
     /// What is known of a bridge that has tunnels beside other ports: nothing while one of these has no way, since what
     /// packets go to may be behind it; nil otherwise.
     private func evidence(ofBridge index: UInt32, _ look: Look) -> TunnelEvidence? {
-        let lost = look.table.tunnelsBesideOthers(of: index).lazy.compactMap { tunnel -> InternetAddress? in
+        for tunnel in look.table.tunnelsBesideOthers(of: index) {
             let routes = self.answers(about: tunnel, .endpoint, look)
             let isAlive = look.table.isReady(tunnel) && routes.contains { $0.isAlive(in: look.table) }
-            return isAlive ? nil : routes.first?.destination
-        }.first
-        return lost.map { TunnelEvidence(routes: [OuterRoute(.endpoint, to: $0, .unknown)]) }
+            guard !isAlive, let first = routes.first else { continue }
+            return TunnelEvidence(routes: [OuterRoute(.endpoint, to: first.destination, .unknown)])
+        }
+        return nil
     }
 
     private func isCarriedByL2TP(_ interface: NetworkInterface, _ rule: InterfaceRule?) -> Bool {
@@ -154,41 +155,52 @@ final class TunnelLookup {
     }
 
     private func answers(about index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterRoute] {
-        let inner = look.table.entries[index]?.interface.addresses.map(\.prefix.address) ?? []
-        let all = self.flows(of: index, basis, look)
-        let outer = basis == .endpoint ? all.prefix(Self.endpointLimit) : all[...]
-        let flows = outer.map(\.flow) + outer.compactMap(\.learning)
-        let answers = self.lookup.answers(toOuter: flows) { family, interface in
-            look.table.sources(family, of: interface).filter { !inner.contains($0) }
-        }
-        let tunnels = outer.map(\.tunnel)
-        var routes = flows.indices.map { position in
-            let flow = flows[position]
-            let tunnel = position < tunnels.count ? tunnels[position] : index
-            let isUnknown = self.mayDependOnProtocol(flow, of: tunnel, look.table)
-            // What stands on a tunnel keeps its carrier when that is set down.
-            let isDown = tunnel != index && !look.table.isReady(tunnel)
-            let answer: RouteLookupResult = isDown ? .noRoute : isUnknown ? .unknown : answers[position]
-            return OuterRoute(basis, to: flow.destination, through: flow.interface, answer)
-        }
+        let flows = self.flows(of: index, basis, look)
+        switch basis {
+        case .mark: return self.routes(of: flows, basis, about: index, look)
         // Other interfaces than those with a default route are asked about to learn which have one.
-        if basis == .defaultRoute { return routes.filter(\.answer.isRouted) }
-        func leads(_ route: OuterRoute) -> Bool { route.isAlive(in: look.table) && !route.interfaces.contains(index) }
-        var learning = Array(routes[outer.count...])
-        routes.removeLast(learning.count)
-        for (position, flow) in outer.enumerated() where flow.learning != nil {
+        case .defaultRoute: return self.routes(of: flows, basis, about: index, look).filter(\.answer.isRouted)
+        case .endpoint: break
+        }
+        let asked = Array(flows.prefix(Self.endpointLimit))
+        var routes = self.routes(of: asked, basis, about: index, look)
+        func leads(_ position: Int) -> Bool {
+            routes[position].isAlive(in: look.table) && !routes[position].interfaces.contains(index)
+        }
+        for (position, flow) in asked.enumerated() where leads(position) {
+            guard let learning = flow.learning else { continue }
+            let first = self.routes(of: [OuterFlow(flow: learning, tunnel: flow.tunnel)], basis, about: index, look)
             // What was learnt before lasts for a while.
-            let isLearning = learning.removeFirst().isAlive(in: look.table)
-            if !isLearning, leads(routes[position]) { routes[position].answer = .unknown }
+            if !first.allSatisfy({ $0.isAlive(in: look.table) }) { routes[position].answer = .unknown }
         }
         // Which of several tunnels a bridge sends through is not asked.
-        let leading = routes.indices.filter { leads(routes[$0]) }
-        if Set(leading.map { tunnels[$0] }) != Set(tunnels) {
+        let leading = routes.indices.filter(leads)
+        if Set(leading.map { asked[$0].tunnel }) != Set(asked.map(\.tunnel)) {
             for position in leading { routes[position].answer = .unknown }
         }
         // Of those that are not asked about one may have a way.
-        let rest = all.dropFirst(outer.count).prefix(1)
+        let rest = flows.dropFirst(asked.count).prefix(1)
         return routes + rest.map { OuterRoute(basis, to: $0.flow.destination, .unknown) }
+    }
+
+    /// What the kernel would do with packets.
+    private func routes(
+        of outer: [OuterFlow],
+        _ basis: OuterRoute.Basis,
+        about index: UInt32,
+        _ look: Look
+    ) -> [OuterRoute] {
+        let inner = look.table.entries[index]?.interface.addresses.map(\.prefix.address) ?? []
+        let answers = self.lookup.answers(toOuter: outer.map(\.flow)) { family, interface in
+            look.table.sources(family, of: interface).filter { !inner.contains($0) }
+        }
+        return zip(outer, answers).map { outer, answer in
+            let isUnknown = self.mayDependOnProtocol(outer.flow, of: outer.tunnel, look.table)
+            // What stands on a tunnel may keep its carrier when that is set down (a macvlan that passes everything through).
+            let isDown = outer.tunnel != index && !look.table.isReady(outer.tunnel)
+            let answer: RouteLookupResult = isDown ? .noRoute : isUnknown ? .unknown : answer
+            return OuterRoute(basis, to: outer.flow.destination, through: outer.flow.interface, answer)
+        }
     }
 
     // MARK: What is asked when no way is found

@@ -17,7 +17,7 @@ enum ServiceFollower {
     ///
     /// - Parameters:
     ///   - places: Where to look for a service.
-    ///   - answers: Called on the thread when the service has ended, and when one answers again.
+    ///   - answers: Called on the thread with false when the service has ended, and with true when one answers again.
     ///   - publish: Receives every state, on the thread; of a service that is gone the last one, marked stale.
     /// - Returns: Whether the system granted a thread.
     static func start(

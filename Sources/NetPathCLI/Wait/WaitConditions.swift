@@ -75,7 +75,8 @@ extension WaitCondition {
             path.knowsFamilies
                 ? "no path for \(family.name)" : "whether there is a path for \(family.name) is not known"
         case .dns: path.dnsServers == nil ? "the name servers are not known" : "no name server can be reached"
-        case .internet where path.internet == .unknown && path.probes.isEmpty:
+        case .internet
+        where path.internet == .unknown && path.probes.isEmpty && !path.backends.contains { $0.health == .notAsked }:
             "no probe of the internet is configured, or none has answered yet"
         default: "the internet is \(path.internetText)"
         }

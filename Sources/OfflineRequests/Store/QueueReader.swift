@@ -78,10 +78,10 @@ public final class QueueReader: Sendable {
         return counts
     }
 
-    /// When the first of the requests that wait was made; nil when there is none.
+    /// Since when the request has waited that has waited longest; nil when none waits.
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
-    public func oldest() throws(QueueError) -> Date? {
+    package func oldest() throws(QueueError) -> Date? {
         try self.read { records in
             let first = "SELECT min(enqueued) FROM request WHERE \(StoreSchema.pending)"
             let enqueued = try Int64?.fetchOne(records.db, sql: first) ?? nil

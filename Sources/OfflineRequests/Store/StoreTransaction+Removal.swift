@@ -25,33 +25,41 @@ extension StoreTransaction {
         \(StoreSchema.pending) AND state != 'running' AND NOT (state = 'held' AND instr(waiting, '"laneHeld"'))
         """
 
-    /// Gives up what is of no use any more, and returns what became of it; lanes go by what that asks for.
-    func giveUpLate(limit: Int = .max) throws -> [(id: UUID, finish: Finish)] {
+    /// What became of requests that were given up, and whether these were all.
+    typealias Expired = (requests: [(id: UUID, finish: Finish)], isAll: Bool)
+
+    /// As many as one transaction gives up.
+    private static let expiryLimit = 1000
+
+    /// Gives up what is of no use any more; lanes go by what that asks for.
+    func giveUpLate() throws -> Expired {
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
-        return try self.giveUp(self.rows("\(late) AND \(Self.aging) ORDER BY deadline LIMIT ?", [self.now, limit]))
+        return try self.giveUp("\(late) AND \(Self.aging) ORDER BY deadline", [self.now])
     }
 
     /// The same for what is too old.
-    func giveUpOld(maxAge: Duration, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
-        let sql = "WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence LIMIT ?"
-        return try self.giveUp(self.rows(sql, [self.now &- maxAge.inMilliseconds, limit]))
+    func giveUpOld(maxAge: Duration) throws -> Expired {
+        let oldest = self.now &- maxAge.inMilliseconds
+        return try self.giveUp("WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence", [oldest])
     }
 
     /// The same for what has a unique key and is one or the other.
-    func giveUpExpired(uniqueKey: String, maxAge: Duration) throws -> [(id: UUID, finish: Finish)] {
+    func giveUpExpired(uniqueKey: String, maxAge: Duration) throws -> Expired {
         let sql = "INDEXED BY requestUnique WHERE uniqueKey = ? AND (deadline <= ? OR enqueued <= ?) AND \(Self.aging)"
-        return try self.giveUp(self.rows(sql, [uniqueKey, self.now, self.now &- maxAge.inMilliseconds]))
+        return try self.giveUp(sql, [uniqueKey, self.now, self.now &- maxAge.inMilliseconds])
     }
 
-    private func giveUp(_ rows: [StoredRow]) throws -> [(id: UUID, finish: Finish)] {
+    private func giveUp(_ condition: String, _ arguments: StatementArguments) throws -> Expired {
+        let rows = try self.rows("\(condition) LIMIT \(Self.expiryLimit)", arguments)
         // One may be given up with another that was before it in its lane.
         var seen: Set<UUID> = []
-        return try rows.compactMap { row in
+        let requests = try rows.compactMap { row -> (id: UUID, finish: Finish)? in
             guard seen.insert(row.id).inserted else { return nil }
             let finish = try self.giveUp(row, self.policy(of: row), error: "it expired")
             seen.formUnion(finish.dropped)
             return (row.id, finish)
         }
+        return (requests, rows.count < Self.expiryLimit)
     }
 
     /// How long it is until a request or a response is of no use any more; nil when none ever is.
@@ -69,16 +77,16 @@ extension StoreTransaction {
     /// Looks through all of them.
     func nextAge(maxAge: Duration) throws -> Duration? {
         func rest(_ condition: String) throws -> Duration? {
-            let first = "SELECT min(enqueued) FROM request WHERE \(condition)"
+            let first = "SELECT min(enqueued) FROM request \(condition)"
             let enqueued = try Int64?.fetchOne(self.db.cachedStatement(sql: first)) ?? nil
             return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
         }
         // One that is being sent is not given up, but may have to wait again.
-        let running = try rest("state = 'running'").map { max($0, Self.runningLook) }
-        return try [rest(Self.aging), running].compactMap(\.self).min()
+        let running = try rest("INDEXED BY requestApart WHERE state = 'running'").map { max($0, Self.runningLook) }
+        return try [rest("WHERE \(Self.aging)"), running].compactMap(\.self).min()
     }
 
-    /// How often it is looked at least whether what was being sent waits again, and is too old.
+    /// The shortest time until the next look where only what is being sent is too old.
     private static let runningLook: Duration = .seconds(60)
 
     // MARK: Finished

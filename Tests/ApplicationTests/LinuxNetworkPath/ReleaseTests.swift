@@ -21,8 +21,6 @@ extension ConsumerPackageTests {
         }
 
         /// Every library product, in both language modes, and the programs, with `-O` and the dynamic standard library.
-        ///
-        /// Not netpath-serve, whose web server takes two minutes more; `make build` compiles it.
         @Test(.needsNamespaces) func everyProductRuns() throws {
             let manifest = try Self.text("Package.swift")
             let products = try #require(manifest.firstMatch(of: #/products: \[(.*?)\]\.map/#.dotMatchesNewlines()))
@@ -31,7 +29,7 @@ extension ConsumerPackageTests {
             let consumer = try Self.text("Tests/Packages/Products/Package.swift")
             for name in names { #expect(consumer.contains("\"\(name)\""), "\(name) is in no package that is built") }
 
-            let programs = ["netpath", "netpath-http", "netpath-plugin", "netpath-queue"]
+            let programs = ["netpath", "netpath-http", "netpath-plugin", "netpath-queue", "netpath-serve"]
             let package = try ConsumerPackage("Tests/Packages/Products", programs: programs)
             #expect(!package.log.contains("warning:"), "\(package.log)")
             let (lab, _) = try NetworkNamespace.online()

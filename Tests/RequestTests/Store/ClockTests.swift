@@ -15,7 +15,9 @@ import Testing
     init() throws { self.bench = try StoreBench() }
 
     private func expire(_ store: RequestStore, maxAge: Duration = .seconds(1_000_000_000)) throws -> [UUID] {
-        try store.transaction(durable: false) { try ($0.giveUpLate() + $0.giveUpOld(maxAge: maxAge)).map(\.id) }
+        try store.transaction(durable: false) { transaction in
+            try (transaction.giveUpLate().requests + transaction.giveUpOld(maxAge: maxAge).requests).map(\.id)
+        }
     }
 
     @Test func whatIsOfNoUseIsGivenUp() throws {
@@ -74,6 +76,26 @@ import Testing
         self.bench.pass(.seconds(100))
         #expect(try self.expire(store, maxAge: .seconds(100)).count == (policy == .dropLane ? 0 : 2))
         #expect(try self.expire(store, maxAge: .seconds(100)).isEmpty)
+    }
+
+    /// More than one transaction gives up, and others that go with them.
+    @Test func whetherAllAreGivenUpIsKnown() throws {
+        let store = try self.bench.open()
+        for number in 0..<1100 {
+            try store.insert(
+                sample(number) {
+                    ($0.orderingKey, $0.onFailure) = ("\(number / 2)", .dropLane)
+                    $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(10)
+                }
+            )
+        }
+        self.bench.pass(.seconds(10))
+        let late = { try store.transaction(durable: false) { try $0.giveUpLate() } }
+        let first = try late()
+        #expect(first.requests.count == 500 && !first.isAll)
+        let second = try late()
+        #expect(second.requests.count == 50 && second.isAll)
+        #expect(try store.transaction(durable: false) { try $0.nextDeadline() } == nil)
     }
 
     /// Also where they are let go all at once.

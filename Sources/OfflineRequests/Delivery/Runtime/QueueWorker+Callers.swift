@@ -10,7 +10,7 @@ extension QueueWorker {
     func enqueue(_ prepared: PreparedRequest, in store: StoreTransaction) throws -> Insertion {
         // What is too old to be sent does not stand for a new one.
         if let key = prepared.request.uniqueKey, prepared.request.ifExists == .keep {
-            self.tellExpired(try store.giveUpExpired(uniqueKey: key, maxAge: self.core.settings.maxAge))
+            self.tellExpired(try store.giveUpExpired(uniqueKey: key, maxAge: self.core.settings.maxAge).requests)
         }
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion }

@@ -242,7 +242,7 @@ final class QueueWorker {
         }
         let isUpToDate = try self.expire(in: store, at: now)
         (self.gates, self.dueAt, self.wantedHosts) = ([], nil, [])
-        // More were late than one transaction gives up: none of the others is sent.
+        // More have expired than one transaction gives up: none of the others is sent.
         guard isUpToDate else {
             self.dueAt = now.monotonic
             return
@@ -272,16 +272,15 @@ final class QueueWorker {
 
     /// Gives up what is too old by now, and finds out when something will be.
     ///
-    /// - Returns: Whether none is left that is late.
+    /// - Returns: Whether none is left that has expired.
     private func expire(in store: StoreTransaction, at now: Moment) throws -> Bool {
         let maxAge = self.core.settings.maxAge
         let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
         // In every turn, so that an attempt that ends late is not followed by another one.
-        let limit = 1000
-        let late = try store.giveUpLate(limit: limit)
-        self.tellExpired(late)
+        let late = try store.giveUpLate()
+        let old = try isTooOld ? store.giveUpOld(maxAge: maxAge) : ([], true)
+        self.tellExpired(late.requests + old.requests)
         if isUseless { try store.removeOldResponses() }
-        if isTooOld { self.tellExpired(try store.giveUpOld(maxAge: maxAge)) }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
         if isUseless || isTooOld || store.othersWrote || !self.effects.events.isEmpty {
             let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
@@ -291,7 +290,8 @@ final class QueueWorker {
             // What is put there later is younger.
             if self.tooOldAt == nil || isTooOld { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
         }
-        return late.count < limit
+        if !old.isAll { self.tooOldAt = now.monotonic }
+        return late.isAll && old.isAll
     }
 
     func tellExpired(_ expired: [(id: UUID, finish: Finish)]) {
