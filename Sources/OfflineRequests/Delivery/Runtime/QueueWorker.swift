@@ -278,7 +278,7 @@ final class QueueWorker {
         let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
         // In every turn, so that an attempt that ends late is not followed by another one.
         let late = try store.giveUpLate()
-        let old = try isTooOld ? store.giveUpOld(maxAge: maxAge) : ([], true)
+        let old: StoreTransaction.Expired = try isTooOld ? store.giveUpOld(maxAge: maxAge) : (requests: [], isAll: true)
         self.tellExpired(late.requests + old.requests)
         if isUseless { try store.removeOldResponses() }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
