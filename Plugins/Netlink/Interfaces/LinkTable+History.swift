@@ -70,7 +70,9 @@ extension LinkTable {
                 index == self.dialledDevice ? .session : sockets.configurer(of: index)
             if found == .nothing, entry.sawRouterAdvertisement { found = .network }
             if found == .nothing, !entry.hasSessionHistory, let settledAt, now < settledAt {
-                lookAgain(at: settledAt)
+                // Also before, as a client that is seen for the first time may just have closed its socket.
+                let early = settledAt + (.zero - Self.addressDelay)
+                lookAgain(at: now < early ? early : settledAt)
                 found = nil
             }
             // A client that has its answer closes the socket before it sets the address.

@@ -54,7 +54,8 @@ import Testing
 
     @Test func nothingIsConcludedWhileClientsStart() {
         var table = Self.table(since: 100)
-        #expect(Self.look(&table, Self.none, at: 100) == .second(105))
+        #expect(Self.look(&table, Self.none, at: 100) == .second(103))
+        #expect(Self.look(&table, Self.none, at: 103) == .second(105))
         #expect(table.reported(3)?.configurer == nil)
         #expect(Self.look(&table, Self.none, at: 105) == nil)
         #expect(table.reported(3)?.configurer == .nothing)
@@ -79,6 +80,14 @@ import Testing
         #expect(Self.look(&table, Self.none, at: 120) == .second(122))
         #expect(Self.look(&table, Self.none, at: 122) == nil)
         #expect(table.reported(3)?.configurer == .nothing, "it ended")
+    }
+
+    @Test func clientThatHasItsAnswerWhenTheCarrierIsSettledIsNotMissed() {
+        var table = Self.table(since: 100)
+        #expect(Self.look(&table, Self.none, at: 100) == .second(103))
+        #expect(Self.look(&table, Self.client, at: 103) == nil)
+        #expect(Self.look(&table, Self.none, at: 105) == .second(107))
+        #expect(table.reported(3)?.configurer == .network)
     }
 
     @Test func clientTellsTheAgeOfACarrierThatNobodySaw() {
