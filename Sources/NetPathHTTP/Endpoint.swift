@@ -56,7 +56,7 @@ package struct Endpoint: Hashable, Sendable {
         }
         guard port.allSatisfy({ (48...57).contains($0) }), let number = UInt16(Substring(port)), number > 0 else {
             let isUserinfo = place.contains(UInt8(ascii: "@"))
-            throw Fault(isUserinfo ? Self.userinfo : "has a port that is none; ports are 1 to 65535")
+            throw Fault(isUserinfo ? Self.userinfo : "has an invalid port; ports are 1 to 65535")
         }
         self.authority = self.host.lowercased() + (number == schemePort ? "" : ":\(number)")
     }

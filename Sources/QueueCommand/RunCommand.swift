@@ -23,7 +23,9 @@ extension QueueCommands.Run: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
         loop.wakeUp.stopOnSignals()
+        let isNew = session.file.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let queue = try session.openToSend(self.options, trusting: self.trust, within: self.timeout)
+        if isNew { ToolContext.current.say("\(queue.file.safe): there was no queue here; this is a new one") }
         let events = Mutex<[SeenEvent]>([])
         let evidence = queue.observe { event in
             let isFirst = events.withLock { events in

@@ -189,6 +189,14 @@ struct QueueCommandTests {
         #expect(bad.errors.contains("interfaces"), "\(bad.errors)")
     }
 
+    @Test func runSaysThatTheQueueIsNew() throws {
+        for isNew in [true, false] {
+            let run = try self.tool.run("queue", "run", "--until-empty")
+            #expect(run.status == 0)
+            #expect(run.errors.contains("there was no queue here") == isNew, "\(run)")
+        }
+    }
+
     @Test func signalEndsRunAndLeavesWhatIsNotDone() throws {
         let server = try self.tool.serve()
         let id = try self.tool.send("-d", "x", path: "/stall-response?id=a")

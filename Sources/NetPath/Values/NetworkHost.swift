@@ -62,7 +62,7 @@ public enum NetworkHost: Hashable, Sendable {
         // No top-level domain is a number (RFC 3696), and the resolver would take 192.0.2 for an address.
         guard let last = labels.last, last.utf8.contains(where: { $0 >= UInt8(ascii: "A") && $0 != UInt8(ascii: "_") })
         else {
-            throw Fault("has an IPv4 address that is none")
+            throw Fault("looks like an IPv4 address, which has four numbers up to 255")
         }
         self = .name(String(text))
     }

@@ -44,8 +44,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "has no host"), ("two words", "other characters"), ("192.0.2.256", "IPv4 address that is none"),
-            ("192.0.2", "IPv4 address that is none"), ("example.net:", "a port that is not a number"),
+            ("", "has no host"), ("two words", "other characters"), ("192.0.2.256", "four numbers up to 255"),
+            ("192.0.2", "four numbers up to 255"), ("example.net:", "a port that is not a number"),
             ("example.net:0", "a port that is not a number"), ("example.net:65536", "a port that is not a number"),
             ("example..net", "empty or longer"), ("[2001:db8::7", "closing bracket"),
             ("[192.0.2.7]", "no IPv6 address"),
