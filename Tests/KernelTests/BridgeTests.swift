@@ -50,6 +50,23 @@ struct BridgeTests {
         }
     }
 
+    /// A pair of veths whose other end is no port any more leads nowhere, whatever was learnt behind it.
+    @Test func aLooseEndIsADoubt() throws {
+        for line in [
+            "link set eth0 nomaster", "link set vnet0 nomaster", "link add v0 up type veth peer name v1",
+            "link set v1 up", "link set v0 master br0", "link add br1 up type bridge", "link set v1 master br1",
+            "link set eth0 master br1", "neighbour add 192.0.2.1 lladdr 02:00:00:00:00:01 dev br0",
+        ] { try self.lab.ip(line) }
+        try self.lab.run(
+            "bridge fdb add 02:00:00:00:00:01 dev v0 master static; bridge fdb add 02:00:00:00:00:01 dev eth0 master static"
+        )
+        let watched = try Watched(self.lab)
+        try watched.monitor.next { $0["status"] == "satisfied" && !self.isDoubtful($0.value) }
+        try self.lab.ip("link set v1 nomaster")
+        try watched.monitor.next { self.isDoubtful($0.value) }
+        #expect(self.isDoubtful(try self.fresh()))
+    }
+
     /// A port that lets in only what was entered: watch and a fresh look are in doubt alike, until it is entered.
     @Test(arguments: ["ip link set eth0 type bridge_slave", "bridge link set dev eth0"])
     func aLockedPortIsADoubt(command: String) throws {

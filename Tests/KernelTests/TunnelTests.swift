@@ -367,10 +367,14 @@ struct TunnelTests {
             try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
             try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 198.51.100.9")
         }
+        // Behind which of two the gateway is is not asked.
         try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 192.0.2.9")
+        try watched.monitor.next { self.isInDoubt($0) }
+        try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
         try watched.monitor.next { self.carrier($0) == "wan0" }
+        // Without any it sends to what it learns.
         try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 192.0.2.9")
-        try watched.expect("unsatisfied", "noRoute")
+        try watched.monitor.next { self.isInDoubt($0) }
     }
 
     /// What it learns of the far end has no interface: only frames for all leave through the one it is bound to.
@@ -424,11 +428,27 @@ struct TunnelTests {
         try watched.expect("unsatisfied", "routeRejects") {
             try self.lab.ip("rule add ipproto udp dport 4790 blackhole priority 10")
         }
-        let line = try watched.expect("satisfied", "routed") { try self.lab.ip("rule del priority 10") }
-        #expect(self.carrier(line) == "wan0")
+        // Behind which of them the gateway is is not asked.
+        try self.lab.ip("rule del priority 10")
+        try watched.monitor.next { self.isInDoubt($0) }
+        try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 203.0.113.8")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
         try watched.expect("unsatisfied", "routeRejects") {
+            try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.8")
             try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 203.0.113.9 port 4790")
         }
+    }
+
+    /// What was learnt lasts for a while, whatever the device is told.
+    @Test func aFarEndThatWasLearntIsADoubt() throws {
+        try self.lab.ip("route add 203.0.113.8/31 via 192.0.2.1")
+        let watched = try self.vxlan("remote 203.0.113.8")
+        // As if a packet had come from there.
+        try self.lab.run("bridge fdb add 02:00:00:00:00:09 dev tun0 dst 203.0.113.9 self dynamic")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan0")
+        try self.lab.ip("route add blackhole 203.0.113.8")
+        try watched.monitor.next { self.isInDoubt($0) }
+        try watched.expect("unsatisfied", "routeRejects") { try self.lab.ip("route add blackhole 203.0.113.9") }
     }
 
     @Test func moreFarEndsThanAreAskedAbout() throws {
@@ -440,7 +460,7 @@ struct TunnelTests {
         }
         try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
         try watched.monitor.next { self.isInDoubt($0) }
-        for number in 2...17 {
+        for number in 1...17 {
             try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 198.18.0.\(number)")
         }
         try watched.monitor.next { self.carrier($0) == "wan0" }
@@ -480,6 +500,17 @@ struct TunnelTests {
         try watched.monitor.next { self.isInDoubt($0) }
         try self.lab.ip("route replace 203.0.113.9 via 192.0.2.1")
         try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
+        let entry = "00:00:00:00:00:00 dev vx0 dst 203.0.113.9"
+        for (loss, recovery) in [
+            // Its own packets go into the bridge that it is a port of.
+            ("ip route del 203.0.113.9", "ip route add 203.0.113.9 via 192.0.2.1"),
+            ("bridge fdb del \(entry)", "bridge fdb append \(entry)"),
+        ] {
+            try self.lab.run(loss)
+            try watched.monitor.next { self.isInDoubt($0) }
+            try self.lab.run(recovery)
+            try watched.monitor.next { $0["status"] == "satisfied" && !self.isInDoubt($0) }
+        }
         // The bridge knows behind which port the gateway is.
         try watched.expect("unsatisfied", "noCarrier") { try self.lab.ip("link set vx0 down") }
     }
@@ -500,7 +531,7 @@ struct TunnelTests {
         let watched = try Watched(self.lab)
         try watched.expect("unsatisfied", "noRoute")
         try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9 via wan0")
-        try watched.monitor.next { self.carrier($0) == "wan0" }
+        try watched.monitor.next { self.isInDoubt($0) }
     }
 
     /// Marks in rules are for the packets of programs: what the kernel sends itself has none.

@@ -108,7 +108,7 @@ struct BridgeLookup {
                 if let backup, table.forwards(backup, in: bridge) { return .reachable }
                 return .lost(port: Self.name(of: port, in: table))
             }
-            guard let next = table.bridge(behind: port) else { return .reachable }
+            guard let next = table.bridge(behind: port) else { return table.isLooseEnd(port) ? nil : .reachable }
             bridge = next
         }
         return nil

@@ -75,6 +75,14 @@ extension LinkTable {
         return bridge
     }
 
+    /// Whether the other end of a port is in this namespace and no port of anything.
+    func isLooseEnd(_ port: UInt32) -> Bool {
+        guard let interface = self.entries[port]?.interface, interface.kind == "veth",
+            let peer = interface.underlyingIndex.flatMap({ self.entries[$0]?.interface })
+        else { return false }
+        return !interface.isParentElsewhere && peer.controllerIndex == nil
+    }
+
     /// More bridges than that are not looked through.
     private static let bridgeLimit = 256
 

@@ -91,6 +91,19 @@ extension LinkTable {
         return nil
     }
 
+    /// Whether packets that are sent through an interface may go into another one below it, such as a port of its bridge.
+    func stands(_ upper: UInt32, on lower: UInt32, depth: Int = 0) -> Bool {
+        guard upper != lower else { return true }
+        guard depth < 8, let interface = self.entries[upper]?.interface else { return false }
+        if interface.kind == "bridge" {
+            return self.bridges(connectedTo: upper).contains { bridge in
+                bridge == lower || self.members(of: bridge).contains { self.stands($0, on: lower, depth: depth + 1) }
+            }
+        }
+        guard interface.kind != "veth", let parent = interface.underlyingIndex else { return false }
+        return self.stands(parent, on: lower, depth: depth + 1)
+    }
+
     /// What a bond lacks that carries nothing although some member has a carrier.
     func bondFault(of index: UInt32) -> NetworkInterface.BondFault? {
         guard let entry = self.entries[index], let bond = entry.bond else { return nil }

@@ -18,11 +18,11 @@ extension TunnelLookup {
         var learning: Flow?
     }
 
-    /// The packets to ask about, by what is known of them.
-    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterFlow] {
+    /// The packets to ask about, by what is known of them; of a VXLAN those to what it was told, or to what it learnt.
+    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look, areLearnt: Bool = false) -> [OuterFlow] {
         let flows =
             switch basis {
-            case .endpoint: self.endpoints(of: index, look.rule(for: index), look)
+            case .endpoint: self.endpoints(of: index, look.rule(for: index), look, areLearnt)
             case .mark: self.marked(index, look).map { OuterFlow(flow: $0, tunnel: index) }
             case .defaultRoute: self.defaultRoutes(beside: index, look).map { OuterFlow(flow: $0, tunnel: index) }
             }
@@ -70,7 +70,12 @@ extension TunnelLookup {
 
     // MARK: Far ends
 
-    private func endpoints(of index: UInt32, _ rule: InterfaceRule?, _ look: Look) -> [OuterFlow] {
+    private func endpoints(
+        of index: UInt32,
+        _ rule: InterfaceRule?,
+        _ look: Look,
+        _ areLearnt: Bool
+    ) -> [OuterFlow] {
         if let rule, !rule.tunnelEndpoints.isEmpty {
             return rule.tunnelEndpoints.map { endpoint in
                 var flow = Flow(to: endpoint.address)
@@ -88,11 +93,10 @@ extension TunnelLookup {
         }
         if look.table.foundation(of: index) == .tunnels {
             // What a bridge of tunnels sends is sent by one of them.
-            let members = entry?.bond?.activeMember.map { [$0] } ?? look.table.members(of: index)
-            return members.compactMap(look.table.tunnel).flatMap { self.endpoints(of: $0, nil, look) }
+            return look.table.tunnels(of: index).flatMap { self.endpoints(of: $0, nil, look, areLearnt) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
-        return self.remotes(of: index, tunnel, look).map { remote in
+        return self.remotes(of: index, tunnel, look, areLearnt).map { remote in
             var flow = Flow(to: remote.remote)
             flow.mark = rule?.tunnelMark ?? tunnel.mark
             flow.interface = remote.linkIndex
@@ -109,13 +113,19 @@ extension TunnelLookup {
     }
 
     /// The far ends of one of the kernel's tunnels: its own, or what stands for it.
-    private func remotes(of index: UInt32, _ tunnel: TunnelAttributes, _ look: Look) -> [ForwardingEntry] {
+    private func remotes(
+        of index: UInt32,
+        _ tunnel: TunnelAttributes,
+        _ look: Look,
+        _ areLearnt: Bool
+    ) -> [ForwardingEntry] {
         func remote(_ address: InternetAddress) -> ForwardingEntry {
             ForwardingEntry(remote: address, linkIndex: tunnel.linkIndex)
         }
         let kind = look.table.entries[index]?.interface.kind
         // Its own remote is only the first of these, each bound to an interface of its own or to none (`vxlan_xmit_one`).
-        if kind == "vxlan" { return self.forwardingEntries(of: index) }
+        if kind == "vxlan" { return areLearnt && !tunnel.learns ? [] : self.forwardingEntries(of: index, areLearnt) }
+        if areLearnt { return [] }
         if let own = tunnel.remote { return [remote(own)] }
         switch kind {
         // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
@@ -124,13 +134,13 @@ extension TunnelLookup {
         }
     }
 
-    private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
+    private func forwardingEntries(of index: UInt32, _ areLearnt: Bool) -> [ForwardingEntry] {
         self.watched.isForwarding = true
         var entries: [ForwardingEntry] = []
         let isEnough = { entries.count > Self.endpointLimit }
         _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
             // Those for single hardware addresses come and go by the thousand, and are not heard of.
-            guard ForwardingEntry.owner(message) == index, ForwardingEntry.isDefault(message),
+            guard ForwardingEntry.owner(message) == index, ForwardingEntry.isDefault(message) != areLearnt,
                 let entry = ForwardingEntry(message), !entries.contains(entry)
             else { return }
             entries.append(entry)
@@ -238,6 +248,17 @@ extension LinkTable {
         return self.entries[index]?.hasTunnelKind == true || kind == "ppp" || self.foundation(of: index) == .tunnels
             || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
             || !self.tunnelsBesideOthers(of: index).isEmpty
+    }
+
+    /// The tunnels of which one, and a far end of which, is chosen for each frame: a VXLAN, or the ports of a bridge.
+    func tunnelsToChoose(for index: UInt32) -> Set<UInt32> {
+        if self.entries[index]?.interface.kind == "vxlan" { return [index] }
+        return self.foundation(of: index) == .tunnels ? Set(self.tunnels(of: index)) : []
+    }
+
+    /// The tunnels that the members of a bridge, bond or VRF are or stand on, as far as they are used.
+    func tunnels(of index: UInt32) -> [UInt32] {
+        (self.entries[index]?.bond?.activeMember.map { [$0] } ?? self.members(of: index)).compactMap(self.tunnel)
     }
 
     /// The first interfaces that may be tunnels.

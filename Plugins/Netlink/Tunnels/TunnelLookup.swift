@@ -91,9 +91,9 @@ final class TunnelLookup {
     private func evidence(ofBridge index: UInt32, _ look: Look) -> TunnelEvidence? {
         for tunnel in look.table.tunnelsBesideOthers(of: index) {
             let routes = self.answers(about: tunnel, .endpoint, look)
-            let isAlive = look.table.isReady(tunnel) && routes.contains { $0.isAlive(in: look.table) }
-            guard !isAlive, let first = routes.first else { continue }
-            return TunnelEvidence(routes: [OuterRoute(.endpoint, to: first.destination, .unknown)])
+            if look.table.isReady(tunnel), routes.contains(where: { $0.leadsOut(of: tunnel, look.table) }) { continue }
+            let destination = routes.first?.destination ?? self.destinations.first
+            return TunnelEvidence(routes: destination.map { [OuterRoute(.endpoint, to: $0, .unknown)] } ?? [])
         }
         return nil
     }
@@ -157,30 +157,45 @@ final class TunnelLookup {
     private func answers(about index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterRoute] {
         let flows = self.flows(of: index, basis, look)
         switch basis {
+        case .endpoint: return self.answers(about: index, toFarEnds: flows, look)
         case .mark: return self.routes(of: flows, basis, about: index, look)
-        // Other interfaces than those with a default route are asked about to learn which have one.
-        case .defaultRoute: return self.routes(of: flows, basis, about: index, look).filter(\.answer.isRouted)
-        case .endpoint: break
+        case .defaultRoute:
+            // Other interfaces than those with a default route are asked about to learn which have one.
+            let routes = self.routes(of: flows, basis, about: index, look).filter(\.answer.isRouted)
+            // A VXLAN that was told no far end sends to those only that it learns, of which nothing is heard.
+            guard look.table.entries[index]?.interface.kind == "vxlan" else { return routes }
+            return routes.map { $0.isAlive(in: look.table) ? OuterRoute(basis, to: $0.destination, .unknown) : $0 }
         }
-        let asked = Array(flows.prefix(Self.endpointLimit))
-        var routes = self.routes(of: asked, basis, about: index, look)
-        func leads(_ position: Int) -> Bool {
-            routes[position].isAlive(in: look.table) && !routes[position].interfaces.contains(index)
+    }
+
+    /// What becomes of packets to far ends.
+    private func answers(about index: UInt32, toFarEnds flows: [OuterFlow], _ look: Look) -> [OuterRoute] {
+        func ask(_ flows: some Sequence<OuterFlow>) -> (flows: [OuterFlow], routes: [OuterRoute], leading: [Int]) {
+            let asked = Array(flows.prefix(Self.endpointLimit))
+            let routes = self.routes(of: asked, .endpoint, about: index, look)
+            return (asked, routes, asked.indices.filter { routes[$0].leadsOut(of: asked[$0].tunnel, look.table) })
         }
-        for (position, flow) in asked.enumerated() where leads(position) {
-            guard let learning = flow.learning else { continue }
-            let first = self.routes(of: [OuterFlow(flow: learning, tunnel: flow.tunnel)], basis, about: index, look)
+        let (asked, answers, leading) = ask(flows)
+        var routes = answers
+        for position in leading {
+            guard let learning = asked[position].learning else { continue }
+            let first = ask([OuterFlow(flow: learning, tunnel: asked[position].tunnel)])
             // What was learnt before lasts for a while.
-            if !first.allSatisfy({ $0.isAlive(in: look.table) }) { routes[position].answer = .unknown }
+            if first.leading.isEmpty { routes[position].answer = .unknown }
         }
-        // Which of several tunnels a bridge sends through is not asked.
-        let leading = routes.indices.filter(leads)
-        if Set(leading.map { asked[$0].tunnel }) != Set(asked.map(\.tunnel)) {
+        let hasRule = look.rule(for: index)?.tunnelEndpoints.isEmpty == false
+        let tunnels = hasRule || flows.isEmpty ? [] : look.table.tunnelsToChoose(for: index)
+        // What a VXLAN learnt before it sends to for a while, too.
+        let learnt = ask(tunnels.isEmpty ? [] : self.flows(of: index, .endpoint, look, areLearnt: true))
+        // Behind which of them the gateway is is not asked.
+        let isChoice = leading.count + learnt.leading.count < asked.count + learnt.flows.count
+        if !tunnels.isEmpty, isChoice || !tunnels.isSubset(of: asked.map(\.tunnel)) {
             for position in leading { routes[position].answer = .unknown }
         }
         // Of those that are not asked about one may have a way.
-        let rest = flows.dropFirst(asked.count).prefix(1)
-        return routes + rest.map { OuterRoute(basis, to: $0.flow.destination, .unknown) }
+        var rest = Array(flows.dropFirst(asked.count).prefix(1))
+        if leading.isEmpty { rest += learnt.leading.prefix(1).map { learnt.flows[$0] } }
+        return routes + rest.map { OuterRoute(.endpoint, to: $0.flow.destination, .unknown) }
     }
 
     /// What the kernel would do with packets.
@@ -271,6 +286,11 @@ extension OuterRoute {
     /// Whether the answer tells nothing: it leads to this machine, such as to a proxy, or is about a mark that leads back.
     fileprivate func isMeaningless(about tunnel: UInt32) -> Bool {
         self.interfaces.contains { $0 == NetworkInterface.loopbackIndex || (self.basis == .mark && $0 == tunnel) }
+    }
+
+    /// Whether the packets would leave through an interface that looks well, and does not lead them back into the tunnel.
+    fileprivate func leadsOut(of tunnel: UInt32, _ table: LinkTable) -> Bool {
+        self.isAlive(in: table) && !self.interfaces.contains { table.stands($0, on: tunnel) }
     }
 
     /// Whether the packets would leave through an interface that looks well.

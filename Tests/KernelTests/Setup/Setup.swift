@@ -12,6 +12,8 @@ struct Setup: Sendable {
     /// What is made after the uplinks are connected and before the monitor starts.
     let prepare: [Command]
     let steps: [Step]
+    /// Whether it was made at random, so that a stated doubt is never wrong.
+    var isRandom = false
 
     init(
         _ title: String,
@@ -62,6 +64,16 @@ extension [Step] {
             if step.title == title { step.untold = reason }
             return step
         }
+    }
+}
+
+extension Setup: CustomStringConvertible {
+    /// Every command, for whoever has to find out what went wrong.
+    var description: String {
+        func line(_ title: String, _ commands: [Command]) -> String {
+            "    \(title): \(commands.map { "\($0)" }.joined(separator: "; "))"
+        }
+        return ([line("before", self.prepare)] + self.steps.map { line($0.title, $0.commands) }).joined(separator: "\n")
     }
 }
 

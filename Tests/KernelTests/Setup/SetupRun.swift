@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathTestKit
+import Testing
 
 /// Takes a setup through its steps, with a monitor looking on and datagrams to decide.
 struct SetupRun {
@@ -13,7 +14,14 @@ struct SetupRun {
         var wrong: [String] = []
         /// Those of them that no route and no neighbour tells.
         var untold: [String] = []
+        /// How often the monitor was in doubt, in a setup that was made at random.
+        var doubts = 0
+        /// How often it was right without a doubt that there is a path.
+        var paths = 0
     }
+
+    /// Setups at the same time: most of theirs is spent waiting for datagrams that do not come.
+    private static let places = 4
 
     /// How long datagrams and monitor may disagree: neighbours are looked for, and interfaces settle.
     private static let patience: Duration = .seconds(4)
@@ -27,8 +35,32 @@ struct SetupRun {
     private var outcome = Outcome()
     private var hasPlayedSpares = Spares.areAlwaysThere
 
+    /// Runs setups, and records what was wrong.
+    ///
+    /// - Returns: What came of them, in words.
+    static func outcomes(of setups: [Setup]) async -> String {
+        let start = ContinuousClock.now
+        let outcomes = await withTaskGroup(of: Outcome.self) { group in
+            var outcomes: [Outcome] = []
+            for (number, setup) in setups.enumerated() {
+                if number >= Self.places, let outcome = await group.next() { outcomes.append(outcome) }
+                group.addTask { await Self.outcome(of: setup) }
+            }
+            for await outcome in group { outcomes.append(outcome) }
+            return outcomes
+        }
+        for problem in outcomes.flatMap(\.wrong) { Issue.record("\(problem)") }
+        for problem in outcomes.flatMap(\.untold) { print(problem) }
+        func sum(_ count: (Outcome) -> Int) -> Int { outcomes.map(count).reduce(0, +) }
+        return """
+            \(setups.count) setups with \(sum(\.steps)) steps in \(ContinuousClock.now - start): \(sum(\.wrong.count)) wrong, \
+            \(sum(\.untold.count)) wrong that no route and no neighbour tells; a path \(sum(\.paths)) times, a doubt \
+            \(sum(\.doubts)) times
+            """
+    }
+
     /// Runs a setup on a thread of its own, since all of the lab's calls block.
-    static func outcome(of setup: Setup) async -> Outcome {
+    private static func outcome(of setup: Setup) async -> Outcome {
         await withCheckedContinuation { continuation in
             Thread {
                 do {
@@ -36,6 +68,7 @@ struct SetupRun {
                     defer { network.lab.close() }
                     var run = try SetupRun(setup, network)
                     try run.run()
+                    if setup.isRandom, !run.outcome.wrong.isEmpty { run.outcome.wrong.append("\(setup)") }
                     continuation.resume(returning: run.outcome)
                 } catch {
                     continuation.resume(returning: Outcome(wrong: ["\(setup.title): \(error)"]))
@@ -57,6 +90,7 @@ struct SetupRun {
         if Spares.areAlwaysThere { try network.perform(Spares(beside: setup).appear) }
         self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", configuration])
         self.fresh = FreshLook(in: network.lab, of: try Self.program, configuration: configuration)
+        if setup.isRandom { self.hasPlayedSpares = true }
     }
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
@@ -106,7 +140,12 @@ struct SetupRun {
             if isOver, step.untold == nil, said.ipv4 && !datagrams.ipv4 || said.ipv6 && !datagrams.ipv6 {
                 datagrams = try self.network.lab.sendDatagrams(waiting: Self.longPatience, addresses: 12)
             }
+            if self.setup.isRandom, SaidPath(line.value).isDoubtful {
+                self.outcome.doubts += 1
+                return line
+            }
             if said == datagrams {
+                if line["status"] == "satisfied" { self.outcome.paths += 1 }
                 if let interruption { self.record(step, "was not satisfied all the time: \(interruption)") }
                 return line
             }
@@ -120,14 +159,14 @@ struct SetupRun {
 
     /// Compares what the monitor says with what a program says that starts now.
     private mutating func compareWithFreshLook(_ step: Step, _ line: JSONLine) throws {
-        let memory = RememberedSteps.memory(of: self.setup, after: step)
+        let memory = self.setup.isRandom ? .gatewayPort : RememberedSteps.memory(of: self.setup, after: step)
         let comparison = try self.fresh.compare(with: line, remembering: memory) {
             try self.network.settled(self.monitor) { _ in }
         }
         switch comparison {
         case .differs(let difference): self.fail(after: step.title, "\(difference)\n\(try self.network.state())")
         // A spare card is a reason for both to say no.
-        case .same where memory != nil && !Spares.areAlwaysThere:
+        case .same where memory != nil && !self.setup.isRandom && !Spares.areAlwaysThere:
             self.fail(after: step.title, "knows no more than a fresh look")
         case .same, .remembered: break
         }
