@@ -128,6 +128,7 @@ struct ReachTests {
         let host = try self.watch("198.51.100.9")
         try host.next { $0["route"]?["interface"]?.string == "wan0" }
         _ = try self.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tunnel0 dst 203.0.113.9")
         try self.lab.ip("route add 198.51.100.0/24 dev tunnel0")
         let line = try host.next { $0["route"]?["carriedBy"]?.string == "wan0" }
         #expect(line["route"]?["interface"]?.string == "tunnel0")

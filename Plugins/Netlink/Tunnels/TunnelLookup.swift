@@ -188,8 +188,8 @@ final class TunnelLookup {
         // What a VXLAN learnt before it sends to for a while, too.
         let learnt = ask(tunnels.isEmpty ? [] : self.flows(of: index, .endpoint, look, areLearnt: true))
         // Behind which of them the gateway is is not asked.
-        let isChoice = leading.count + learnt.leading.count < asked.count + learnt.flows.count
-        if !tunnels.isEmpty, isChoice || !tunnels.isSubset(of: asked.map(\.tunnel)) {
+        let areSomeLost = leading.count + learnt.leading.count < asked.count + learnt.flows.count
+        if !tunnels.isEmpty, areSomeLost || !tunnels.isSubset(of: asked.map(\.tunnel)) {
             for position in leading { routes[position].answer = .unknown }
         }
         // Of those that are not asked about one may have a way.
