@@ -65,14 +65,14 @@ extension LinkTable {
         for index in indices {
             guard var entry = self.entries[index] else { continue }
             // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
-            let settledAt = entry.age.flatMap { $0 <= now + .seconds(1) ? $0 + Self.settling : nil }
+            let age = entry.age.flatMap { $0 <= now + .seconds(1) ? $0 : nil }
             var found: NetworkInterface.Configurer? =
                 index == self.dialledDevice ? .session : sockets.configurer(of: index)
             if found == .nothing, entry.sawRouterAdvertisement { found = .network }
-            if found == .nothing, !entry.hasSessionHistory, let settledAt, now < settledAt {
-                // Also before, as a client that is seen for the first time may just have closed its socket.
-                let early = settledAt + (.zero - Self.addressDelay)
-                lookAgain(at: now < early ? early : settledAt)
+            if found == .nothing, !entry.hasSessionHistory, let age, now < age + Self.settling {
+                // Also before that, as a client that was never seen may just have closed its socket.
+                let early = age + (Self.settling - Self.addressDelay)
+                lookAgain(at: now < early ? early : age + Self.settling)
                 found = nil
             }
             // A client that has its answer closes the socket before it sets the address.

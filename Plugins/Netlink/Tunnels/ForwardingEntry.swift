@@ -12,6 +12,8 @@ struct ForwardingEntry: Hashable {
     var linkIndex: UInt32?
     /// The UDP port they go to; nil for that of the interface.
     var port: UInt16?
+    /// Whether it is for single hardware addresses, as the kernel learns them, and not for all frames.
+    var isLearnt = false
 }
 
 extension ForwardingEntry {
@@ -22,6 +24,7 @@ extension ForwardingEntry {
             !remote.isUnspecified
         else { return nil }
         self.remote = remote
+        self.isLearnt = !Self.isDefault(message)
         self.linkIndex = message.neighbourAttribute(NDA_IFINDEX)?.uint32
         // In network order.
         self.port = message.neighbourAttribute(NDA_PORT)?.load(at: 0).map { UInt16(bigEndian: $0) }

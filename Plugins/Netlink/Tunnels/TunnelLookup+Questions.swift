@@ -14,15 +14,17 @@ extension TunnelLookup {
         var flow: Flow
         /// The tunnel that sends it: of a bridge that stands on tunnels one of these.
         var tunnel: UInt32
+        /// Whether it goes to a far end that a VXLAN learnt, and not to one that it was told.
+        var isLearnt = false
         /// What has to arrive before, so that the tunnel learns where to send the packet; nil where it knows.
         var learning: Flow?
     }
 
-    /// The packets to ask about, by what is known of them; of a VXLAN those to what it was told, or to what it learnt.
-    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look, areLearnt: Bool = false) -> [OuterFlow] {
+    /// The packets to ask about, by what is known of them.
+    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [OuterFlow] {
         let flows =
             switch basis {
-            case .endpoint: self.endpoints(of: index, look.rule(for: index), look, areLearnt)
+            case .endpoint: self.endpoints(of: index, look.rule(for: index), look)
             case .mark: self.marked(index, look).map { OuterFlow(flow: $0, tunnel: index) }
             case .defaultRoute: self.defaultRoutes(beside: index, look).map { OuterFlow(flow: $0, tunnel: index) }
             }
@@ -70,12 +72,7 @@ extension TunnelLookup {
 
     // MARK: Far ends
 
-    private func endpoints(
-        of index: UInt32,
-        _ rule: InterfaceRule?,
-        _ look: Look,
-        _ areLearnt: Bool
-    ) -> [OuterFlow] {
+    private func endpoints(of index: UInt32, _ rule: InterfaceRule?, _ look: Look) -> [OuterFlow] {
         if let rule, !rule.tunnelEndpoints.isEmpty {
             return rule.tunnelEndpoints.map { endpoint in
                 var flow = Flow(to: endpoint.address)
@@ -93,10 +90,10 @@ extension TunnelLookup {
         }
         if look.table.foundation(of: index) == .tunnels {
             // What a bridge of tunnels sends is sent by one of them.
-            return look.table.tunnels(of: index).flatMap { self.endpoints(of: $0, nil, look, areLearnt) }
+            return look.table.tunnels(of: index).flatMap { self.endpoints(of: $0, nil, look) }
         }
         guard let tunnel = entry?.tunnel else { return [] }
-        return self.remotes(of: index, tunnel, look, areLearnt).map { remote in
+        return self.remotes(of: index, tunnel, look).map { remote in
             var flow = Flow(to: remote.remote)
             flow.mark = rule?.tunnelMark ?? tunnel.mark
             flow.interface = remote.linkIndex
@@ -106,26 +103,22 @@ extension TunnelLookup {
             let isForLink = remote.remote.isMulticast || remote.remote.isLinkLocal
             if flow.source?.family == .ipv6, !flow.interfaceIsVRF, !isForLink { flow.interface = nil }
             flow.transport = (remote.port ?? tunnel.port).map { .udp(to: $0) }
-            guard tunnel.learns, flow.interface != nil, !isForLink else { return OuterFlow(flow: flow, tunnel: index) }
+            guard tunnel.learns, flow.interface != nil, !isForLink else {
+                return OuterFlow(flow: flow, tunnel: index, isLearnt: remote.isLearnt)
+            }
             let free = flow.with(\.interface, nil).with(\.interfaceIsVRF, false)
             return OuterFlow(flow: free, tunnel: index, learning: flow)
         }
     }
 
     /// The far ends of one of the kernel's tunnels: its own, or what stands for it.
-    private func remotes(
-        of index: UInt32,
-        _ tunnel: TunnelAttributes,
-        _ look: Look,
-        _ areLearnt: Bool
-    ) -> [ForwardingEntry] {
+    private func remotes(of index: UInt32, _ tunnel: TunnelAttributes, _ look: Look) -> [ForwardingEntry] {
         func remote(_ address: InternetAddress) -> ForwardingEntry {
             ForwardingEntry(remote: address, linkIndex: tunnel.linkIndex)
         }
         let kind = look.table.entries[index]?.interface.kind
         // Its own remote is only the first of these, each bound to an interface of its own or to none (`vxlan_xmit_one`).
-        if kind == "vxlan" { return areLearnt && !tunnel.learns ? [] : self.forwardingEntries(of: index, areLearnt) }
-        if areLearnt { return [] }
+        if kind == "vxlan" { return self.forwardingEntries(of: index, withLearnt: tunnel.learns) }
         if let own = tunnel.remote { return [remote(own)] }
         switch kind {
         // A device for many ends, such as tunl0, sends to the gateway of the route (`ip_tunnel_xmit`).
@@ -134,13 +127,13 @@ extension TunnelLookup {
         }
     }
 
-    private func forwardingEntries(of index: UInt32, _ areLearnt: Bool) -> [ForwardingEntry] {
+    private func forwardingEntries(of index: UInt32, withLearnt: Bool) -> [ForwardingEntry] {
         self.watched.isForwarding = true
         var entries: [ForwardingEntry] = []
-        let isEnough = { entries.count > Self.endpointLimit }
+        let isEnough = { entries.count { !$0.isLearnt } > Self.endpointLimit }
         _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
             // Those for single hardware addresses come and go by the thousand, and are not heard of.
-            guard ForwardingEntry.owner(message) == index, ForwardingEntry.isDefault(message) != areLearnt,
+            guard ForwardingEntry.owner(message) == index, withLearnt || ForwardingEntry.isDefault(message),
                 let entry = ForwardingEntry(message), !entries.contains(entry)
             else { return }
             entries.append(entry)

@@ -92,8 +92,8 @@ final class TunnelLookup {
         for tunnel in look.table.tunnelsBesideOthers(of: index) {
             let routes = self.answers(about: tunnel, .endpoint, look)
             if look.table.isReady(tunnel), routes.contains(where: { $0.leadsOut(of: tunnel, look.table) }) { continue }
-            let destination = routes.first?.destination ?? self.destinations.first
-            return TunnelEvidence(routes: destination.map { [OuterRoute(.endpoint, to: $0, .unknown)] } ?? [])
+            guard let destination = routes.first?.destination ?? self.destinations.first else { continue }
+            return TunnelEvidence(routes: [OuterRoute(.endpoint, to: destination, .unknown)])
         }
         return nil
     }
@@ -170,12 +170,15 @@ final class TunnelLookup {
 
     /// What becomes of packets to far ends.
     private func answers(about index: UInt32, toFarEnds flows: [OuterFlow], _ look: Look) -> [OuterRoute] {
-        func ask(_ flows: some Sequence<OuterFlow>) -> (flows: [OuterFlow], routes: [OuterRoute], leading: [Int]) {
+        func ask(_ flows: [OuterFlow]) -> (flows: [OuterFlow], routes: [OuterRoute], leading: [Int]) {
             let asked = Array(flows.prefix(Self.endpointLimit))
             let routes = self.routes(of: asked, .endpoint, about: index, look)
             return (asked, routes, asked.indices.filter { routes[$0].leadsOut(of: asked[$0].tunnel, look.table) })
         }
-        let (asked, answers, leading) = ask(flows)
+        let told = flows.filter { !$0.isLearnt }
+        // Of what it learnt alone nothing is heard.
+        if told.isEmpty { return [] }
+        let (asked, answers, leading) = ask(told)
         var routes = answers
         for position in leading {
             guard let learning = asked[position].learning else { continue }
@@ -184,16 +187,15 @@ final class TunnelLookup {
             if first.leading.isEmpty { routes[position].answer = .unknown }
         }
         let hasRule = look.rule(for: index)?.tunnelEndpoints.isEmpty == false
-        let tunnels = hasRule || flows.isEmpty ? [] : look.table.tunnelsToChoose(for: index)
-        // What a VXLAN learnt before it sends to for a while, too.
-        let learnt = ask(tunnels.isEmpty ? [] : self.flows(of: index, .endpoint, look, areLearnt: true))
+        let tunnels = hasRule ? [] : look.table.tunnelsToChoose(for: index)
+        let learnt = ask(flows.filter(\.isLearnt))
         // Behind which of them the gateway is is not asked.
         let areSomeLost = leading.count + learnt.leading.count < asked.count + learnt.flows.count
         if !tunnels.isEmpty, areSomeLost || !tunnels.isSubset(of: asked.map(\.tunnel)) {
             for position in leading { routes[position].answer = .unknown }
         }
         // Of those that are not asked about one may have a way.
-        var rest = Array(flows.dropFirst(asked.count).prefix(1))
+        var rest = Array(told.dropFirst(asked.count).prefix(1))
         if leading.isEmpty { rest += learnt.leading.prefix(1).map { learnt.flows[$0] } }
         return routes + rest.map { OuterRoute(.endpoint, to: $0.flow.destination, .unknown) }
     }

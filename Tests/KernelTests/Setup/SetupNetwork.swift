@@ -123,7 +123,7 @@ final class SetupNetwork {
     func state() throws -> String {
         try self.lab.run(
             """
-            ip -brief link | sed 's/^/    /'; ip -brief address | sed 's/^/    /'; bridge fdb | sed 's/^/    /'; ip neigh | sed 's/^/    /'
+            { ip -brief link; ip -brief address; bridge fdb; ip neigh; } | sed 's/^/    /'
             for family in -4 -6; do
                 ip $family rule | sed 's/^/    rule: /'
                 ip $family route show table all | grep -Ev 'table local|^(ff00|multicast)' | sed 's/^/    /'

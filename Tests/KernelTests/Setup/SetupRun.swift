@@ -38,7 +38,7 @@ struct SetupRun {
     /// Runs setups, and records what was wrong.
     ///
     /// - Returns: What came of them, in words.
-    static func outcomes(of setups: [Setup]) async -> String {
+    static func play(_ setups: [Setup]) async -> String {
         let start = ContinuousClock.now
         let outcomes = await withTaskGroup(of: Outcome.self) { group in
             var outcomes: [Outcome] = []
@@ -159,7 +159,9 @@ struct SetupRun {
 
     /// Compares what the monitor says with what a program says that starts now.
     private mutating func compareWithFreshLook(_ step: Step, _ line: JSONLine) throws {
-        let memory = self.setup.isRandom ? .gatewayPort : RememberedSteps.memory(of: self.setup, after: step)
+        // What was lost is remembered, in a random setup wherever that was; while there is a path both say the same.
+        let lost: MonitorMemory? = line["status"] == "satisfied" ? nil : .gatewayPort
+        let memory = self.setup.isRandom ? lost : RememberedSteps.memory(of: self.setup, after: step)
         let comparison = try self.fresh.compare(with: line, remembering: memory) {
             try self.network.settled(self.monitor) { _ in }
         }

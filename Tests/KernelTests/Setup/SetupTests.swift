@@ -13,7 +13,7 @@ struct SetupTests {
         // NETPATH_SETUP=tailscale runs the setups whose titles contain the text.
         let filter = ProcessInfo.processInfo.environment["NETPATH_SETUP"]?.lowercased()
         let setups = SetupTable.setups.filter { filter.map($0.title.lowercased().contains) ?? true }
-        print(await SetupRun.outcomes(of: setups))
+        print(await SetupRun.play(setups))
     }
 
     @Test func titlesAreUnique() {

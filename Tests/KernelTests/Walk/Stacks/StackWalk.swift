@@ -52,13 +52,14 @@ struct StackWalk {
             let undone = line.replacing(" replace ", with: " del ")
             self.parts.append(Part(name: undone, breaking: Self.force(undone), mending: []))
         }
-        let summit = self.stack(over: vxlans)
+        let uppermost = self.stack(over: vxlans)
         let configuration = [
-            "address replace \(Self.top).2/24 dev \(summit)",
-            "route replace default via \(Self.top).1 dev \(summit) metric 10",
+            "address replace \(Self.top).2/24 dev \(uppermost)",
+            "route replace default via \(Self.top).1 dev \(uppermost) metric 10",
         ]
         self.prepare += configuration.map { .host($0) }
-        self.prepare.append(Self.impatience(of: summit))
+        // Neighbours that did not answer are asked again soon.
+        self.prepare.append(.shell("ip ntable change name arp_cache dev \(uppermost) retrans 100"))
         return Setup(
             title,
             uplinks: [],
@@ -114,16 +115,16 @@ struct StackWalk {
     ///
     /// - Returns: The name of its uppermost interface.
     private mutating func stack(over vxlans: [String]) -> String {
-        var summit = vxlans[0]
+        var uppermost = vxlans[0]
         if vxlans.count > 1 || self.chance(50) {
             var ports = vxlans
             if self.chance(30) { ports.append(self.cable()) }
             if self.chance(30) { ports[0] = self.macvlan(on: ports[0], mode: "passthru") }
             if self.chance(40) { ports[0] = self.pair(to: ports[0]) }
             self.bridge("br0", ports)
-            summit = "br0"
+            uppermost = "br0"
         }
-        return self.chance(30) ? self.macvlan(on: summit, mode: "bridge") : summit
+        return self.chance(30) ? self.macvlan(on: uppermost, mode: "bridge") : uppermost
     }
 
     /// A port of a bridge with something else behind it.
@@ -197,11 +198,6 @@ struct StackWalk {
     private static func force(_ line: String) -> Command { self.tolerant("ip \(line)") }
 
     private static func tolerant(_ line: String) -> Command { .shell("\(line) 2>/dev/null || true") }
-
-    /// Neighbours that did not answer are asked again soon.
-    private static func impatience(of name: String) -> Command {
-        .shell("ip ntable change name arp_cache dev \(name) retrans 100")
-    }
 }
 
 extension Uplink {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.needsNamespacesAndTunDevices)
 struct StackWalkTests {
     @Test func verdictIsWhatDatagramsSay() async {
-        print(await SetupRun.outcomes(of: WalkEnvironment.datagramSeeds.map(StackWalk.setup)))
+        print(await SetupRun.play(WalkEnvironment.datagramSeeds.map(StackWalk.setup)))
     }
 
     @Test func stackIsAFunctionOfItsSeed() {
