@@ -32,6 +32,8 @@ HARDENING = -Xlinker -z -Xlinker now
 COMPACT = -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 # With a section of its own for each function the linker leaves out those that nothing calls.
 COMPACT += -Xswiftc -Xfrontend -Xswiftc -function-sections
+# Nothing throws an exception of C++: the tables by which one is caught are a seventh of netpath.
+COMPACT += -Xlinker -T -Xlinker $(CURDIR)/Packaging/without-unwind-tables.ld
 # Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
 # with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
 ARCHIVES = $(CURDIR)/.build/archives
