@@ -5,9 +5,11 @@
 import ctypes
 import os
 import socket
+import struct
 import subprocess
 import threading
 import time
+from fcntl import ioctl
 
 libc = ctypes.CDLL(None, use_errno=True)
 # Answers to these come from `far`: one address of each half that netpath takes for the internet, in both families.
@@ -67,6 +69,8 @@ class World:
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         self.modules = []
+        # The descriptors of what is there only while a program has it open.
+        self.held = []
         # Whether nothing in `far` answers datagrams.
         self.is_silent = False
         for space in ("here", "far"):
@@ -143,6 +147,19 @@ class World:
         self.wait_for_link(name)
         if route:
             self.here(f"address add 10.{subnet}.0.2/24 dev {name}", f"route add default via 10.{subnet}.0.1 dev {name}")
+
+
+    def tap(self, name):
+        """A tap device in `here` that a program holds, as that of a virtual machine: it has a carrier."""
+        def hold():
+            device = os.open("/dev/net/tun", os.O_RDWR)
+            # TUNSETIFF: IFF_TAP and IFF_NO_PI.
+            ioctl(device, 0x400454CA, struct.pack("16sH", name.encode(), 0x1002))
+            return device
+
+        run("modprobe", "tun")
+        self.held.append(in_namespace("here", hold))
+        self.here(f"link set {name} up")
 
 
 def clean(modules=("mac80211_hwsim",)):

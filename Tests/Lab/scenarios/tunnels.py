@@ -10,8 +10,9 @@ LOOKING = "requiresConnection wifiNotAssociated"
 JOINING = "requiresConnection authenticating"
 
 
-def wireguard(world, carrier, peer):
-    """A tunnel to PEER, as wg-quick makes it: all traffic through it but its own packets."""
+def wireguard(world, peer, maker="here"):
+    """A tunnel to PEER, as wg-quick makes it: all traffic through it but its own packets, which leave from the namespace MAKER
+    in which it was made."""
     keys = {}
     for space in ("here", "far"):
         secret = run("wg", "genkey")
@@ -21,10 +22,17 @@ def wireguard(world, carrier, peer):
     world.run_in("far", "wg", "set", "wg0", "listen-port", "51820", "private-key", f"{world.folder}/far.key",
                  "peer", keys["here"], "allowed-ips", "10.8.0.2/32")
     world.far("link set wg0 up")
-    world.here("link add wg0 type wireguard", "address add 10.8.0.2/24 dev wg0")
-    world.run_in("here", "wg", "set", "wg0", "private-key", f"{world.folder}/here.key", "fwmark", "51820",
+    world.link(maker, "link add wg0 type wireguard")
+    if maker != "here":
+        world.link(maker, "link set wg0 netns here")
+    world.here("address add 10.8.0.2/24 dev wg0")
+    world.run_in("here", "wg", "set", "wg0", "private-key", f"{world.folder}/here.key", "fwmark", "51820" if maker == "here" else "0",
                  "peer", keys["far"], "endpoint", f"{peer}:51820", "allowed-ips", "0.0.0.0/0")
-    world.here("link set wg0 up", "route add default dev wg0 table 51820", "rule add not fwmark 51820 table 51820",
+    world.here("link set wg0 up")
+    if maker != "here":
+        world.here("route add default dev wg0")
+        return
+    world.here("route add default dev wg0 table 51820", "rule add not fwmark 51820 table 51820",
                "rule add table main suppress_prefixlength 0")
 
 
@@ -32,7 +40,7 @@ def wireguard(world, carrier, peer):
 def over_radio(world, watch):
     radios = Radios(world)
     radios.one_point()
-    wireguard(world, "wlan0", "10.4.0.1")
+    wireguard(world, "10.4.0.1")
     views = watch()
     # sysfs reads main tables only, and takes no rules into account.
     views.expect("at the start", "satisfied routed other over wlan0", sysfs=["satisfied routed wifi"])
@@ -46,7 +54,7 @@ def over_radio(world, watch):
 @scenario("WireGuard over a cable that is pulled")
 def over_cable(world, watch):
     world.veth("lan0", 1)
-    wireguard(world, "lan0", "10.1.0.1")
+    wireguard(world, "10.1.0.1")
     views = watch()
     views.expect("at the start", "satisfied routed other over lan0", sysfs=["satisfied routed wired"])
     world.far("link set lan0-far down")
@@ -59,12 +67,32 @@ def over_cable(world, watch):
 def over_roaming(world, watch):
     radios = Radios(world, points=2)
     radios.two_points()
-    wireguard(world, "wlan0", "10.4.0.1")
+    wireguard(world, "10.4.0.1")
     views = watch()
     views.expect("at the start", "satisfied routed other over wlan0", sysfs=["satisfied routed wifi"])
     radios.roam()
     views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?satisfied routed other over wlan0",
                  sysfs=["?" + LOOKING, "?" + JOINING, "?satisfied routed wifi"])
+
+
+@scenario("WireGuard that was made in another network namespace, beside a link that fails")
+def made_elsewhere(world, watch):
+    run("ip", "netns", "add", "outside")
+    world.link("outside", "link add lan0 type veth peer name lan0-far netns far", "address add 10.1.0.2/24 dev lan0",
+               "link set lan0 up")
+    world.far("address add 10.1.0.1/24 dev lan0-far", "link set lan0-far up")
+    world.veth("mgmt0", 5, route=False)
+    world.here("address add 10.5.0.2/24 dev mgmt0")
+    wireguard(world, "10.1.0.1", maker="outside")
+    views = watch()
+    through = "satisfied routed other"
+    views.expect("at the start", through)
+    world.far("link set mgmt0-far down")
+    views.expect("the link beside it fails", through)
+    world.here("link set wg0 down")
+    views.expect("it is set down", "unsatisfied interfaceDown")
+    world.here("link set wg0 up", "route add default dev wg0")
+    views.expect("it is set up", "?unsatisfied noRoute", through)
 
 
 def openvpn(world):

@@ -155,12 +155,15 @@ def team(world, watch):
 @scenario("bridge with the tap of a virtual machine: the uplink fails while the tap is alive")
 def bridge(world, watch):
     world.veth("lan0", 1, route=False)
-    world.here("link add br0 type bridge", "link set lan0 master br0", "tuntap add tap0 mode tap", "link set tap0 master br0",
-               "link set tap0 up", "link set br0 up", "address add 10.1.0.2/24 dev br0", "route add default via 10.1.0.1 dev br0")
+    world.tap("tap0")
+    world.here("link add br0 type bridge", "link set lan0 master br0", "link set tap0 master br0", "link set br0 up",
+               "address add 10.1.0.2/24 dev br0", "route add default via 10.1.0.1 dev br0")
+    world.wait_for_link("br0")
     views = watch()
     views.expect("at the start", WIRED)
     world.far("link set lan0-far down")
-    views.expect("the uplink fails", "unsatisfied noCarrier")
+    # sysfs does not see behind which port the gateway was, and a netpath that is started now did not.
+    views.expect("the uplink fails", "unsatisfied noCarrier", sysfs=[WIRED], fresh=())
     world.far("link set lan0-far up")
     views.expect("the uplink is back", WIRED)
 
