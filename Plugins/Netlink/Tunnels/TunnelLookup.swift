@@ -113,7 +113,7 @@ final class TunnelLookup {
             evidence.routes += self.answers(about: index, basis, look)
         }
         let basis = evidence.routes.first { !$0.isMeaningless(about: index) }?.basis ?? .defaultRoute
-        let alive = evidence.routes.filter { $0.isAlive(in: table) }
+        let alive = evidence.routes.filter { $0.leadsOut(of: index, table) }
         if alive.isEmpty, basis != .endpoint {
             self.watched.isEveryRoute = true
             evidence.gatewayedInterfaces = self.gatewayedInterfaces(&look)

@@ -73,7 +73,9 @@ extension AssessedEvidence {
         lazy var uplinks = self.uplinks(beside: outer)
         lazy var usable = uplinks.filter { self.assessments[$0.index]?.isUsable == true }
         let gatewayed = outer.gatewayedInterfaces ?? []
-        let isTap = tunnel.kind == "tun" && tunnel.flags.contains(.broadcast)
+        // Programs send what goes into tun devices, and into a bridge of such; a kernel's tunnel in a bridge has a far end.
+        let isProgram = tunnel.kind == "tun" || tunnel.foundation == .tunnels && basis == .defaultRoute
+        let isTap = isProgram && tunnel.flags.contains(.broadcast)
         func no(_ answers: [TunnelTransport]) -> TunnelTransport {
             .notCarried(self.cause(answers, self.bestUplink(among: uplinks)))
         }
@@ -81,10 +83,9 @@ extension AssessedEvidence {
         if let way = answers.first(where: \.isCarried) { return (way, 1) }
         if answers.contains(.doubtful) { return (.doubtful, 2) }
         if outer.isSocketElsewhere { return (.carried(by: []), 3) }
-        let isKernels = tunnel.kind != "tun"
-        if outer.isReceiving, isKernels, basis != .endpoint { return (.carried(by: []), 4) }
+        if outer.isReceiving, !isProgram, basis != .endpoint { return (.carried(by: []), 4) }
         // What comes in shows no way out, and the program behind a device may answer by itself.
-        if outer.isReceiving, isKernels || !usable.isEmpty { return (.doubtful, 5) }
+        if outer.isReceiving, !isProgram || !usable.isEmpty { return (.doubtful, 5) }
         switch basis {
         case .endpoint: return (no(answers), 6)
         case .mark:

@@ -42,6 +42,9 @@ import Testing
         let doubtful = self.tunnel.replacing("wg0\"}", with: "wg0; it is unknown whether anything carries wg0\"}")
         #expect(MonitorMemory.tunnelCarrier.allows(try self.said(doubtful), beside: watched))
         #expect(!MonitorMemory.tunnelCarrier.allows(try self.said(self.tunnel), beside: watched))
+        #expect(!MonitorMemory.tunnelCarrier.allows(watched, beside: try self.said(self.tunnel)))
+        let silent = self.tunnel.replacing("wg0\"}", with: "wg0; the gateway 192.0.2.1 on wg0 does not answer\"}")
+        #expect(!MonitorMemory.tunnelCarrier.allows(try self.said(silent), beside: watched))
     }
 
     @Test(.needsNamespaces)

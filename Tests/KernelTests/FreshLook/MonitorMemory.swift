@@ -18,7 +18,8 @@ enum MonitorMemory: String, CaseIterable, Sendable {
     /// a hint.
     func allows(_ fresh: SaidPath, beside watched: SaidPath) -> Bool {
         switch self {
-        case .tunnelCarrier, .gatewayPort: fresh.isDoubtful || fresh.status == watched.status
+        case .tunnelCarrier, .gatewayPort:
+            watched.status != "satisfied" && (fresh.isDoubtful || fresh.status == watched.status)
         case .formerPath: fresh.status == watched.status && fresh.status != "satisfied"
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 
 /// What a document says of the path, as far as two programs that look at one network have to agree.
@@ -38,8 +39,12 @@ struct SaidPath: Sendable {
             }
     }
 
-    /// Whether there is a path, and the reason says what is not certain about it: it follows a semicolon.
-    var isDoubtful: Bool { self.status == "satisfied" && self.message.contains("; ") }
+    /// Whether there is a path, and the reason says what is not certain about it, or that a part of the packets is lost.
+    var isDoubtful: Bool {
+        let rest = self.message.components(separatedBy: "; ").dropFirst()
+        return self.status == "satisfied"
+            && rest.contains { $0.hasPrefix("it is unknown whether ") || $0.hasSuffix(" is lost") }
+    }
 
     /// The names of what another one says otherwise, with both values; nil when it says the same.
     func difference(from other: SaidPath) -> String? {

@@ -78,7 +78,7 @@ import Testing
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .wifiNotAssociated)
         #expect(verdict.reason.message.hasSuffix("; nothing carries tun0"))
-        let explanation = explain(evidence, verdict: verdict, now: self.now)
+        let explanation = evidence.explanation(of: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.hasPrefix("Connect wlan0 to a Wi-Fi network") == true)
         #expect(explanation.evidence.contains("The far end of tun0, 203.0.113.9: no route"))
@@ -92,11 +92,11 @@ import Testing
             verdict.reason
                 == PathReason(.noRoute, "there is no route to 203.0.113.9; nothing carries tun0")
         )
-        let remedy = try #require(explain(evidence, verdict: verdict, now: self.now).remedies.first)
+        let remedy = try #require(evidence.explanation(of: verdict, now: self.now).remedies.first)
         #expect(remedy.contains("ip route add 203.0.113.9 via GATEWAY dev INTERFACE"))
         // One with a carrier, whose address is gone.
         let bare = self.seeing([.wired("eth0", 2)], self.asked(.endpoint, .noRoute))
-        let advice = explain(bare, verdict: try self.verdict(bare), now: self.now).remedies
+        let advice = bare.explanation(of: try self.verdict(bare), now: self.now).remedies
         #expect(advice.count == 1 && advice[0].hasPrefix("Give eth0 an address"), "\(advice)")
         let rejected = try self.verdict(self.seeing([self.eth0], self.asked(.endpoint, .rejected(.blackhole))))
         #expect(rejected.reason.code == .routeRejects)
@@ -173,11 +173,23 @@ import Testing
         let vlan = NetworkInterface.virtual("gretap1.7", 10, kind: "vlan").with("10.8.0.2/24").on(gretap)
         let dead = self.eth0.withoutCarrier()
         #expect(try self.verdict(self.into(vlan, beside: [dead, gretap])).reason.code == .noCarrier)
+    }
+
+    /// A virtual machine may be the router, and may have the card.
+    @Test func aBridgeOfTapsIsInDoubtWhateverIsBesideIt() throws {
+        let doubt = "; it is unknown whether anything carries br0"
         let taps = NetworkInterface.virtual("br0", 10, kind: "bridge").with("10.8.0.2/24").changed {
             $0.foundation = .tunnels
+            $0.flags.insert(.broadcast)
         }
-        #expect(try self.verdict(self.into(taps, beside: [dead])).status == .unsatisfied)
-        #expect(try self.verdict(self.into(taps.changed { $0.foundation = nil }, beside: [dead])).status == .satisfied)
+        for beside in [self.eth0.withoutCarrier(), self.eth0.changed { ($0.addresses, $0.defaultRoutes) = ([], []) }] {
+            let reason = try self.verdict(self.into(taps, beside: [beside])).reason
+            #expect(reason.message.hasSuffix(doubt), "\(reason)")
+        }
+        let receiving = taps.changed { $0.tunnelEvidence = TunnelEvidence(isReceiving: true) }
+        #expect(try self.verdict(self.into(receiving, beside: [self.eth0])).reason.message.hasSuffix(doubt))
+        let hardware = taps.changed { $0.foundation = .hardware }
+        #expect(try !self.verdict(self.into(hardware, beside: [self.eth0])).reason.message.hasSuffix(doubt))
     }
 
     // MARK: Only the mark is known
@@ -221,7 +233,7 @@ import Testing
         #expect(verdict.status == .satisfied)
         #expect(verdict.carriedByIndex == nil)
         #expect(verdict.reason.message.hasSuffix("; it is unknown whether anything carries tun0"))
-        let explanation = explain(evidence, verdict: verdict, now: self.now)
+        let explanation = evidence.explanation(of: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.contains("`tunnelEndpoint: [ADDRESS]`") == true)
     }
