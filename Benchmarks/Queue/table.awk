@@ -18,7 +18,7 @@ function beside(title, sick, mostFirst, mostAll,    isMeasured, first, last) {
     first = median["first beside " sick, "queue"] / 1000
     last = median["all beside " sick, "queue"] / 1000
     printf "| %s | %.2f | %.2f | %s |\n", title, first, last,
-        target("≤ " mostFirst " s, ≤ " mostAll " s", isMeasured && first <= mostFirst && last <= mostAll)
+        mostAll ? target("≤ " mostFirst " s, ≤ " mostAll " s", isMeasured && first <= mostFirst && last <= mostAll) : "–"
 }
 END {
     finish()
@@ -43,5 +43,6 @@ END {
     split("60 300 900", counts, " ")
     for (i = 1; i <= 3; i++)
         beside("behind those for " counts[i] " hosts that drop packets", "dropping " counts[i], 2, 5)
+    beside("in the middle of those for 300 hosts that drop packets", "dropping 300 --middle 1", 0, 0)
     beside("behind 6 that it fails at, after 20 s of 500 for all: since it serves", "poisoned 6", 10, 10)
 }

@@ -16,7 +16,7 @@ extension RequestState {
         case .blocked: "are behind another of their lane"
         case .backoff: "were tried, and wait before the next time"
         case .running: "are being sent"
-        case .held: "wait for somebody"
+        case .held: "are held until you retry or cancel them"
         case .dead: "were given up; \(typed("queue dead")) shows them"
         case .succeeded: "were delivered; \(typed("queue responses")) shows them"
         case .cancelled: "were cancelled"

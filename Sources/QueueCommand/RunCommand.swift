@@ -128,11 +128,6 @@ extension QueueCommands.Run: RunnableCommand {
     }
 }
 
-extension QueueCounts {
-    /// Whether nothing is left that goes by itself: what is blocked then is behind a request that is held.
-    fileprivate var isDrained: Bool { self.ready + self.backoff + self.running == 0 }
-}
-
 /// An event and when it was seen.
 struct SeenEvent: Sendable {
     let event: QueueEvent

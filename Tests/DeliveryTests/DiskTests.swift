@@ -41,14 +41,17 @@ struct DiskTests {
     }
 
     /// With not one byte free, whichever process took it.
-    @Test func whatWasTakenIsDeliveredOnAFullDisk() throws {
+    @Test(arguments: ["deliver", "expire", "cancel --all", "reset --yes"])
+    func whatWasTakenEndsOnAFullDisk(_ way: String) throws {
         let stage = try Stage()
         let server = try Server(on: stage)
         let folder = "\(stage.lab.directory)/small"
         try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=12m tmpfs \(folder)")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
-        let full = try stage.start("enqueue", file: file, ["size": "20000", "name": "full"])
+        var options = ["size": way == "deliver" ? "20000" : "2000", "name": "full"]
+        if way == "expire" { options["expires-in"] = "1" }
+        let full = try stage.start("enqueue", file: file, options)
         try full.next(timeout: .seconds(60)) { $0["acknowledged"] == nil && $0["error"] != nil }
         try full.waitForEnd()
         for size in ["64k", "1k", "1"] {
@@ -58,9 +61,18 @@ struct DiskTests {
         let kept = Int(try state.next()["ready"]?.string ?? "") ?? -1
         try state.waitForEnd()
         #expect(kept > 100)
-        try stage.uplink.setPeerCarrier(true)
-        try stage.drain(file)
-        try server.expectDelivered(Set((1...max(1, kept)).map { "full-\($0)" }))
+        switch way {
+        case "deliver", "expire":
+            // Without a path, so that what has not expired yet is not delivered.
+            if way == "deliver" { try stage.uplink.setPeerCarrier(true) }
+            try stage.drain(file)
+        default: try stage.lab.run("'\(QueueTool.program)' queue \(way) --queue '\(file)'")
+        }
+        try server.expectDelivered(way == "deliver" ? Set((1...max(1, kept)).map { "full-\($0)" }) : [])
+        let rest = try stage.start("state", file: file)
+        let counts = try rest.next()
+        #expect(counts["ready"]?.string == "0")
+        #expect(counts["dead"]?.string == (way == "expire" ? "\(kept)" : "0"))
     }
 
     /// What cannot be written down is not sent, so that nothing goes out twice for want of room.

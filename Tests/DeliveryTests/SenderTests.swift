@@ -250,14 +250,9 @@ struct SenderTests {
     /// Hosts that drop packets, and requests that a host fails at.
     @Test func whatIsSickDoesNotHideWhatIsWell() throws {
         let server = try self.tool.serve()
-        let program = try QueueTool.program
-        func send(_ count: Int, _ url: String) throws {
-            let command = "'\(program)' send --queue '\(self.tool.file)' -d x \"\(url)\""
-            try self.tool.lab.run("for n in $(seq \(count)); do \(command) || exit; done")
-        }
-        try send(40, "http://198.51.100.$((100 + n)):8080/ok")
-        try send(6, "\(QueueTool.origin)/status/500?id=poisoned-$n")
-        try send(20, "\(QueueTool.origin)/ok?id=good-$n")
+        try self.send(40, "http://198.51.100.$((100 + n)):8080/ok")
+        try self.send(6, "\(QueueTool.origin)/status/500?id=poisoned-$n")
+        try self.send(20, "\(QueueTool.origin)/ok?id=good-$n")
         let run = try self.tool.start("queue", "run", "--json")
         let begin = try run.next { $0["event"] == "attempt" }.receivedAt
         var end = begin
@@ -265,6 +260,27 @@ struct SenderTests {
         // Beside busy processes; the time-out of a connection is 15 seconds.
         #expect(end - begin < .seconds(14))
         #expect(try server.bodies().count < 20 + 6 * 11)
+    }
+
+    /// Requests with a number n in their addresses.
+    private func send(_ count: Int, _ url: String) throws {
+        let command = "'\(try QueueTool.program)' send --queue '\(self.tool.file)' -d x \"\(url)\""
+        try self.tool.lab.run("for n in $(seq \(count)); do \(command) || exit; done")
+    }
+
+    /// In the middle of more hosts that drop packets than are tried at the same time.
+    @Test func whatIsWellIsFoundAmongManyThatAreSick() throws {
+        let server = try self.tool.serve()
+        try self.send(50, "http://198.51.100.$((100 + n)):8080/ok")
+        try self.send(2, "\(QueueTool.origin)/ok?id=good-$n")
+        try self.send(50, "http://198.51.100.$((150 + n)):8080/ok")
+        let run = try self.tool.start("queue", "run", "--json")
+        let begin = try run.next { $0["event"] == "attempt" }.receivedAt
+        var end = begin
+        for _ in 0..<2 { end = try run.next(timeout: .seconds(60)) { $0["event"] == "succeeded" }.receivedAt }
+        // The time-out of a connection is 15 seconds.
+        #expect(end - begin < .seconds(14))
+        #expect(try server.bodies().count == 2)
     }
 
     /// An address that is removed ends what is on its way from there, and nothing else.

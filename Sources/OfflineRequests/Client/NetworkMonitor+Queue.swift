@@ -40,10 +40,10 @@ extension NetworkMonitor {
     /// Removes a request from the queue, as ``OfflineRequestQueue/cancelRequest(id:)`` does.
     ///
     /// - Parameter id: The id.
-    /// - Returns: Whether it was being sent.
+    /// - Returns: Where it stood until then.
     /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, also without a queue.
     @discardableResult
-    public func cancelRequest(id: UUID) async throws(QueueError) -> Bool {
+    public func cancelRequest(id: UUID) async throws(QueueError) -> RequestState {
         guard let queue = self.queue else { throw .unknownID(id) }
         return try await queue.cancelRequest(id: id)
     }

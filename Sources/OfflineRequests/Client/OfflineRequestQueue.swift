@@ -132,10 +132,10 @@ public final class OfflineRequestQueue: Sendable {
     /// Removes a request, also one that is being sent, which the server may receive all the same.
     ///
     /// - Parameter id: The id.
-    /// - Returns: Whether it was being sent.
+    /// - Returns: Where it stood until then: ``RequestState/running`` for one that was being sent.
     /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
     @discardableResult
-    public func cancelRequest(id: UUID) async throws(QueueError) -> Bool {
+    public func cancelRequest(id: UUID) async throws(QueueError) -> RequestState {
         try await self.core.perform { worker, store in try worker.cancel(id, in: store) }
     }
 
@@ -143,36 +143,36 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// - Parameter requestType: The kind.
     /// - Returns: How many there were.
-    /// - Throws: ``QueueError``; nothing was removed then.
+    /// - Throws: ``QueueError``; nothing was removed then, but on a full disk, where a part may have been.
     @discardableResult
     public func cancelRequests(requestType: String) async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(type: requestType, in: store) }
+        try await self.core.remove { try $0.cancel(type: requestType, limit: $2, in: $1) }
     }
 
     /// Removes the requests of a lane, as ``cancelRequest(id:)`` does.
     ///
     /// - Parameter orderingKey: The lane.
     /// - Returns: How many there were.
-    /// - Throws: ``QueueError``; nothing was removed then.
+    /// - Throws: ``QueueError``; nothing was removed then, but on a full disk, where a part may have been.
     @discardableResult
     public func cancelRequests(orderingKey: String) async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(lane: orderingKey, in: store) }
+        try await self.core.remove { try $0.cancel(lane: orderingKey, limit: $2, in: $1) }
     }
 
     /// Removes all requests that are not finished, as ``cancelRequest(id:)`` does; dead letters and responses stay.
     ///
     /// - Returns: How many there were.
-    /// - Throws: ``QueueError``; nothing was removed then.
+    /// - Throws: ``QueueError``; nothing was removed then, but on a full disk, where a part may have been.
     @discardableResult
     public func cancelRequests() async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(in: store) }
+        try await self.core.remove { try $0.cancel(limit: $2, in: $1) }
     }
 
     /// Removes everything, dead letters and what is being sent included.
     ///
-    /// - Throws: ``QueueError``; nothing was removed then.
+    /// - Throws: ``QueueError``; nothing was removed then, but on a full disk, where a part may have been.
     public func reset() async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.reset(in: store) }
+        _ = try await self.core.remove { try $0.reset(limit: $2, in: $1) }
     }
 
     /// Which other process sends the requests of this queue, by its number and name; nil when none does.

@@ -87,8 +87,8 @@ public struct QueueCounts: Hashable, Sendable, Codable {
     /// How many will be delivered, if all goes well: all but the finished ones.
     public var pending: Int { self.ready + self.blocked + self.backoff + self.running + self.held }
 
-    /// Whether nothing is left to deliver but what waits for a decision.
-    var isDrained: Bool { self.pending == self.held }
+    /// Whether nothing is left that is sent by itself: what is blocked then is behind a request that waits for a decision.
+    package var isDrained: Bool { self.ready + self.backoff + self.running == 0 }
 
     /// How many there are altogether.
     public var total: Int { self.pending + self.dead + self.succeeded }

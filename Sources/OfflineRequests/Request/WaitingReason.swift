@@ -72,8 +72,9 @@ extension WaitingReason: CustomStringConvertible {
         case .unauthorized: "the server did not accept the credentials; it waits for new ones"
         case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
         case .redirected(let host): "the server redirects to \(host); send it there, or retry it"
-        case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
-        case .laneHeld: "it was given up, and holds its lane until it is tried again or cancelled"
+        case .unexpectedAnswer(let reason):
+            "the answer is not as expected: \(reason); check which server answered, then retry it"
+        case .laneHeld: "it was given up; its lane waits until you retry or cancel it"
         case .damaged: "it is damaged, in the file of the queue or in that of its body"
         case .expired: "it has expired, and is given up by the next process that sends"
         case .paused: "the queue is paused"

@@ -10,15 +10,26 @@ extension StoreTransaction {
     /// Cancels a request, whatever its state, and returns that; nil when it is not there.
     func cancel(_ id: UUID) throws -> RequestState? { try self.end("id = ?", [id]).first?.state }
 
-    /// Cancels all requests that are not finished, or those of a type or of a lane.
-    func cancel(type: String? = nil, lane: String? = nil) throws -> [UUID] {
-        if let type { return try self.end("requestType = ? AND \(StoreSchema.pending)", [type]).map(\.id) }
-        if let lane { return try self.end("lane = ? AND \(StoreSchema.pending)", ["o\(lane)"]).map(\.id) }
-        return try self.end(StoreSchema.pending).map(\.id)
+    /// Cancels all requests that are not finished, or those of a type or of a lane: so many of the newest.
+    func cancel(type: String? = nil, lane: String? = nil, limit: Int = .max) throws -> [UUID] {
+        let (condition, arguments): (String, [String]) =
+            if let type {
+                ("requestType = ? AND ", [type])
+            } else if let lane {
+                ("lane = ? AND ", ["o\(lane)"])
+            } else {
+                ("", [])
+            }
+        return try self.end(newest: limit, condition + StoreSchema.pending, arguments).map(\.id)
     }
 
-    /// Removes everything, and returns what was not finished.
-    func reset() throws -> [UUID] { try self.end("TRUE").filter { !$0.state.isFinal }.map(\.id) }
+    /// Removes so many of the newest, whatever their state.
+    func reset(limit: Int = .max) throws -> [StoredRow] { try self.end(newest: limit, "TRUE") }
+
+    private func end(newest limit: Int, _ condition: String, _ arguments: [String] = []) throws -> [StoredRow] {
+        let newest = "SELECT sequence FROM request WHERE \(condition) ORDER BY sequence DESC LIMIT \(limit)"
+        return try self.end("sequence IN (\(newest))", StatementArguments(arguments))
+    }
 
     /// What can become too old: not what is being sent, nor what holds its lane because it was given up.
     private static let aging = """
@@ -28,19 +39,16 @@ extension StoreTransaction {
     /// What became of requests that were given up, and whether these were all.
     typealias Expired = (requests: [(id: UUID, finish: Finish)], isAll: Bool)
 
-    /// As many as one transaction gives up.
-    private static let expiryLimit = 1000
-
-    /// Gives up what is of no use any more; lanes go by what that asks for.
-    func giveUpLate() throws -> Expired {
+    /// Gives up so many of those that are of no use any more; lanes go by what that asks for.
+    func giveUpLate(limit: Int = 1_000) throws -> Expired {
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
-        return try self.giveUp("\(late) AND \(Self.aging) ORDER BY deadline", [self.now])
+        return try self.giveUp("\(late) AND \(Self.aging) ORDER BY deadline", [self.now], limit: limit)
     }
 
     /// The same for what is too old.
-    func giveUpOld(maxAge: Duration) throws -> Expired {
+    func giveUpOld(maxAge: Duration, limit: Int = 1_000) throws -> Expired {
         let oldest = self.now &- maxAge.inMilliseconds
-        return try self.giveUp("WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence", [oldest])
+        return try self.giveUp("WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence", [oldest], limit: limit)
     }
 
     /// The same for what has a unique key and is one or the other.
@@ -49,8 +57,8 @@ extension StoreTransaction {
         return try self.giveUp(sql, [uniqueKey, self.now, self.now &- maxAge.inMilliseconds])
     }
 
-    private func giveUp(_ condition: String, _ arguments: StatementArguments) throws -> Expired {
-        let rows = try self.rows("\(condition) LIMIT \(Self.expiryLimit)", arguments)
+    private func giveUp(_ condition: String, _ arguments: StatementArguments, limit: Int = 1_000) throws -> Expired {
+        let rows = try self.rows("\(condition) LIMIT \(limit)", arguments)
         // One may be given up with another that was before it in its lane.
         var seen: Set<UUID> = []
         let requests = try rows.compactMap { row -> (id: UUID, finish: Finish)? in
@@ -59,7 +67,7 @@ extension StoreTransaction {
             seen.formUnion(finish.dropped)
             return (row.id, finish)
         }
-        return (requests, rows.count < Self.expiryLimit)
+        return (requests, rows.count < limit)
     }
 
     /// How long it is until a request or a response is of no use any more; nil when none ever is.

@@ -41,6 +41,26 @@ import Testing
         #expect(events.last?["event"] == "left", "the connection must not linger")
     }
 
+    /// When an address is removed, which is what a queue asks for then.
+    @Test func onlyWhatComesFromAnAddressEnds() async throws {
+        let lab = try LabHost()
+        let transport = self.transport
+        let request = TransportRequest(method: "POST", url: lab.url("/stall-response"), timeouts: .test)
+        let ends = AwaitableState<[TransportError?]>([])
+        let task = transport.start(request) { result in
+            ends.update { if case .failure(let error) = result { $0.append(error) } else { $0.append(nil) } }
+        }
+        _ = try await lab.waitForEvents(on: "/stall-response")
+        #expect(transport.cancelRequests(from: ["127.0.0.2", "::1"]))
+        // What is done in turn has been done when something else has ended.
+        _ = try await transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test))
+        #expect(ends.value.isEmpty)
+        #expect(transport.cancelRequests(from: ["127.0.0.1"]))
+        try await ends.wait { !$0.isEmpty }
+        #expect(ends.value.map { $0?.reason } == [.cancelled])
+        withExtendedLifetime(task) {}
+    }
+
     @Test func duringABodyFromAFileItMayHaveBeenReceived() async throws {
         let lab = try LabHost()
         let directory = try TemporaryDirectory()

@@ -57,7 +57,7 @@ import Testing
         #expect(
             round.limitations == [
                 "HTTPS to https://b.example/204 is intercepted: "
-                    + "the certificate is of no authority that this machine trusts"
+                    + "no authority that this machine trusts has signed the certificate"
             ]
         )
     }
@@ -118,7 +118,7 @@ import Testing
         ] {
             #expect(
                 self.round(Self.answer(204), silence, report: report).limitations == [
-                    "the network's word on its portal: https://api.example/ \(fault) (portalAPI, RFC 8908)"
+                    "the captive portal API: https://api.example/ \(fault) (portalAPI, RFC 8908)"
                 ]
             )
         }

@@ -30,7 +30,7 @@ struct HTTPSProbeTests {
         let evidence = try await self.ask(TLSServer(answers: ["204": Self.empty]), trusting: false)
         let outcome = try #require(evidence.probes?.outcomes.first)
         #expect(outcome.result == .impersonated)
-        #expect(outcome.detail == "the certificate is of no authority that this machine trusts")
+        #expect(outcome.detail == "no authority that this machine trusts has signed the certificate")
         #expect(evidence.probes?.internetAlone == .unreachable, "as NetworkManager, for which it is LIMITED")
     }
 

@@ -204,7 +204,7 @@ import Testing
         let ids = try (0..<5).map { try self.store.insert(sample($0)).id }
         try self.store.run(ids[0], .dead(reason: "refused"))
         _ = try self.change { try $0.markRunning(ids[1]) }
-        #expect(try self.change { try $0.reset() } == Array(ids[1...]))
+        #expect(try self.change { try $0.reset() }.filter { !$0.state.isFinal }.map(\.id) == Array(ids[1...]))
         #expect(try self.store.all().isEmpty)
         #expect(try self.store.counts == QueueCounts())
         try self.store.insert(sample())

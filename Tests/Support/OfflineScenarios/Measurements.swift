@@ -75,14 +75,14 @@ func measureBareTransport() async {
 /// Prints when the first and the last of 20 requests are delivered that were put there behind others which never are, in
 /// milliseconds.
 ///
-/// The others are `--dropping` requests, each to a host of its own in 10.0.0.0/8, which is to drop them, and `--poisoned`
-/// ones to the same host. With `--outage` the same host answers 500 to all at first, and the time is since it serves, so
+/// The others are `--dropping` requests, each to a host of its own in 10.0.0.0/8, which is to drop them, with `--middle 1`
+/// half of them put there after the 20; and `--poisoned` ones to the same host. With `--outage` the same host answers 500 to all at first, and the time is since it serves, so
 /// many seconds later.
 func measureFairness() async throws {
     let filling = try open(sending: false)
-    for number in 0..<options["dropping", default: 0] {
-        try await filling.enqueue(RetryableRequest(endpoint: "http://10.0.\(number / 250).\(number % 250 + 1)/ok"))
-    }
+    let dropping = (0..<options["dropping", default: 0]).map { "http://10.0.\($0 / 250).\($0 % 250 + 1)/ok" }
+    let before = options["middle", default: 0] == 1 ? dropping.count / 2 : dropping.count
+    for url in dropping.prefix(before) { try await filling.enqueue(RetryableRequest(endpoint: url)) }
     for number in 0..<options["poisoned", default: 0] {
         try await filling.enqueue(RetryableRequest(endpoint: "\(options.url)/status/500?poisoned=\(number)"))
     }
@@ -93,6 +93,7 @@ func measureFairness() async throws {
         let request = RetryableRequest(endpoint: "\(options.url)\(path)?id=outage&good=\(number)")
         good.insert(try await filling.enqueue(request))
     }
+    for url in dropping.dropFirst(before) { try await filling.enqueue(RetryableRequest(endpoint: url)) }
     filling.close()
     var begin = ContinuousClock.now
     let sender = try OfflineRequestQueue(file: options.file, settings: options.settings)

@@ -74,6 +74,7 @@ struct Options: Sendable {
             orderingKey: self["lane"]
         )
         request.timeouts = self.timeouts
+        request.expiresAt = self["expires-in"].flatMap { Double($0) }.map { Date(timeIntervalSinceNow: $0) }
         return request
     }
 }

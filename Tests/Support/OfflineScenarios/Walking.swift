@@ -39,7 +39,7 @@ func walk() async throws {
         do {
             switch words[0] {
             case "enqueue": answer["kept"] = try await queue.enqueue(.walked(words)).uuidString
-            case "cancel": answer["wasSent"] = "\(try await queue.cancelRequest(id: .named(words[1])))"
+            case "cancel": answer["wasSent"] = "\(try await queue.cancelRequest(id: .named(words[1])) == .running)"
             case "requeue": try await queue.requeueDead(id: .named(words[1]))
             case "retry": try await queue.forceTriggerRetry(includingDead: false)
             case "pause": try await queue.pause()

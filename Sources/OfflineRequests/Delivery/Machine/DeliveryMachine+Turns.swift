@@ -33,6 +33,9 @@ extension DeliveryMachine {
         return self.proven.contains(host) ? .proven : .unknown
     }
 
+    /// Whether a host has neither answered nor failed yet, as far as is remembered.
+    func isUnknown(_ host: String) -> Bool { self.rank(of: host) == .unknown }
+
     /// The gates that are open, in the order of their turns.
     ///
     /// Hosts that nothing is known of go in turns from both ends, so that neither many old ones nor many new ones that do

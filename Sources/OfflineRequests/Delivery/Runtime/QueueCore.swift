@@ -133,6 +133,23 @@ final class QueueCore: Sendable {
         return try result.get()
     }
 
+    /// Removes requests, so many at most; on a full disk a few at a time, which takes less room.
+    func remove(
+        _ body: @escaping @Sendable (QueueWorker, StoreTransaction, _ limit: Int) throws -> Int
+    ) async throws(QueueError) -> Int {
+        var (count, limit) = (0, Int.max)
+        while true {
+            do throws(QueueError) {
+                let removed = try await self.perform { [limit] worker, store in try body(worker, store, limit) }
+                count += removed
+                if removed < limit { return count }
+            } catch {
+                guard case .diskFull = error, limit == .max else { throw error }
+                limit = 4
+            }
+        }
+    }
+
     func post(_ command: QueueCommand, here isHere: Bool = false) {
         if !self.post({ worker, _ in worker.commands.append(command) }, here: isHere) { command.refuse(.closed) }
     }

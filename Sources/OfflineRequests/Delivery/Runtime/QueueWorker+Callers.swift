@@ -25,20 +25,22 @@ extension QueueWorker {
         self.effects.events += ids.map { .cancelled($0) }
     }
 
-    func cancel(_ id: UUID, in store: StoreTransaction) throws -> Bool {
+    func cancel(_ id: UUID, in store: StoreTransaction) throws -> RequestState {
         guard let state = try store.cancel(id) else { throw QueueError.unknownID(id) }
         self.cancelled([id])
-        return state == .running
+        return state
     }
 
-    func cancel(type: String? = nil, lane: String? = nil, in store: StoreTransaction) throws -> Int {
-        let ids = try store.cancel(type: type, lane: lane)
+    func cancel(type: String? = nil, lane: String? = nil, limit: Int, in store: StoreTransaction) throws -> Int {
+        let ids = try store.cancel(type: type, lane: lane, limit: limit)
         self.cancelled(ids)
         return ids.count
     }
 
-    func reset(in store: StoreTransaction) throws {
-        self.cancelled(try store.reset())
+    func reset(limit: Int, in store: StoreTransaction) throws -> Int {
+        let rows = try store.reset(limit: limit)
+        self.cancelled(rows.filter { !$0.state.isFinal }.map(\.id))
+        return rows.count
     }
 
     // MARK: Now

@@ -83,6 +83,8 @@ final class QueueWorker {
     private var reported: QueueError?
     /// Whether the transaction under way has to be a small one.
     private(set) var isDiskFull = false
+    /// How many requests one transaction changes because their time has come.
+    private var stepSize: Int { self.isDiskFull ? 16 : 1_000 }
     /// When the first request becomes too old, and when the first request or response is of no use any more.
     var tooOldAt: MonotonicTime?
     var uselessAt: MonotonicTime?
@@ -250,7 +252,7 @@ final class QueueWorker {
         guard let facts = self.machine.facts, !self.machine.isPaused else { return }
         if !facts.isSatisfied { self.wantedHosts = try self.hosts(in: store) }
         guard facts.leadsSomewhere else { return }
-        let limit = 10_000
+        let limit = self.stepSize
         let promoted = try store.promoteDue(self.machine.promotion, limit: limit)
         if promoted < limit { self.machine.promotion = .due }
         self.dueAt =
@@ -277,8 +279,9 @@ final class QueueWorker {
         let maxAge = self.core.settings.maxAge
         let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
         // In every turn, so that an attempt that ends late is not followed by another one.
-        let late = try store.giveUpLate()
-        let old: StoreTransaction.Expired = try isTooOld ? store.giveUpOld(maxAge: maxAge) : (requests: [], isAll: true)
+        let late = try store.giveUpLate(limit: self.stepSize)
+        let old: StoreTransaction.Expired =
+            try isTooOld ? store.giveUpOld(maxAge: maxAge, limit: self.stepSize) : (requests: [], isAll: true)
         self.tellExpired(late.requests + old.requests)
         if isUseless { try store.removeOldResponses() }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
