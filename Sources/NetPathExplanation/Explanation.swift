@@ -22,41 +22,41 @@ public struct Explanation: Hashable, Sendable {
     }
 }
 
-/// Explains a verdict by the evidence it was reached on.
-///
-/// Pure, as `Evidence.verdict(policy:now:)` is.
-///
-/// - Parameters:
-///   - evidence: The evidence.
-///   - verdict: What `Evidence.verdict(policy:now:)` made of it.
-///   - policy: What the verdict depends on besides the evidence.
-///   - now: The present moment.
-///   - describingErrors: The words for an error number of the system, such as those of `strerror(3)`.
-/// - Returns: The rule, the evidence and the remedies.
-public func explain(
-    _ evidence: Evidence,
-    verdict: Verdict?,
-    policy: EvaluationPolicy = EvaluationPolicy(),
-    now: MonotonicTime,
-    describingErrors: (Int32) -> String = { "errno \($0)" }
-) -> Explanation {
-    let assessed = AssessedEvidence(evidence.ofThisMachine, policy: policy, now: now)
-    let facts = assessed.facts(describingErrors: describingErrors)
-    if let conclusion = evidence.ofThisMachine.conclusion, let verdict {
-        let words = conclusion.facts(beside: verdict)
-        // What would change the statement of the backend is unknown.
-        if verdict.isStated { return Explanation(rule: conclusion.rule, evidence: words + facts, remedies: []) }
+extension Evidence {
+    /// Explains a verdict that was reached on this evidence.
+    ///
+    /// Pure, as ``verdict(policy:now:)`` is.
+    ///
+    /// - Parameters:
+    ///   - verdict: What ``verdict(policy:now:)`` made of it.
+    ///   - policy: What the verdict depends on besides the evidence.
+    ///   - now: The present moment.
+    ///   - describingErrors: The words for an error number of the system, such as those of `strerror(3)`.
+    /// - Returns: The rule, the evidence and the remedies.
+    public func explanation(
+        of verdict: Verdict?,
+        policy: EvaluationPolicy = EvaluationPolicy(),
+        now: MonotonicTime,
+        describingErrors: (Int32) -> String = { "errno \($0)" }
+    ) -> Explanation {
+        let assessed = AssessedEvidence(self.ofThisMachine, policy: policy, now: now)
+        let facts = assessed.facts(describingErrors: describingErrors)
+        if let conclusion = self.ofThisMachine.conclusion, let verdict {
+            let words = conclusion.facts(beside: verdict)
+            // What would change the statement of the backend is unknown.
+            if verdict.isStated { return Explanation(rule: conclusion.rule, evidence: words + facts, remedies: []) }
+            return Explanation(
+                rule: assessed.rule(for: verdict),
+                evidence: facts + words,
+                remedies: assessed.remedies(for: verdict)
+            )
+        }
         return Explanation(
             rule: assessed.rule(for: verdict),
-            evidence: facts + words,
-            remedies: assessed.remedies(for: verdict)
+            evidence: facts,
+            remedies: verdict.map(assessed.remedies) ?? assessed.remediesWithoutVerdict
         )
     }
-    return Explanation(
-        rule: assessed.rule(for: verdict),
-        evidence: facts,
-        remedies: verdict.map(assessed.remedies) ?? assessed.remediesWithoutVerdict
-    )
 }
 
 extension AssessedEvidence {
@@ -88,7 +88,7 @@ extension AssessedEvidence {
             return """
                 Rule 1, satisfied: for at least one family the kernel would route a packet to every reference destination \
                 address through a usable interface, with a usable source address. This is about routing, for a TCP packet \
-                of this user to port 443: firewalls and the far end are not asked, IPsec policies only by root.
+                of this user to port 443: netpath does not check firewalls or the remote host, and IPsec policies only as root.
                 """
         }
         if verdict.reason.code == .gatewaySilent {

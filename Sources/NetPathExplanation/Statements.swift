@@ -7,7 +7,7 @@ extension Conclusion {
     /// The rule of a verdict that is stated.
     var rule: String {
         let speaker = self.host.map { "\($0), another machine," } ?? "The backend"
-        return "\(speaker) states this; netpath did not work it out and cannot tell what it is built on."
+        return "\(speaker) states this without evidence, so netpath cannot explain it."
     }
 
     /// What is stated as a sentence for people.
@@ -19,7 +19,7 @@ extension Conclusion {
     func facts(beside verdict: Verdict) -> [String] {
         var facts = [self.fact]
         if !verdict.isStated, self.status != verdict.status {
-            facts[0] += "; the evidence says otherwise, and decides"
+            facts[0] += "; the evidence says otherwise, and takes precedence"
         }
         if let interface { facts.append("States the interface: \(interface)") }
         if let families {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ExplanationTests {
     private func explained(_ evidence: Evidence) -> (code: PathReason.Code?, explanation: Explanation) {
         let verdict = evidence.verdict(policy: EvaluationPolicy(), now: Fixtures.now)
-        return (verdict?.reason.code, explain(evidence, verdict: verdict, now: Fixtures.now))
+        return (verdict?.reason.code, evidence.explanation(of: verdict, now: Fixtures.now))
     }
 
     @Test func routed() {

@@ -44,7 +44,7 @@ import Testing
 
     @Test func explanation() {
         let verdict = Self.enriched.verdict(policy: EvaluationPolicy(), now: Fixtures.now)
-        let facts = explain(Self.enriched, verdict: verdict, now: Fixtures.now).evidence
+        let facts = Self.enriched.explanation(of: verdict, now: Fixtures.now).evidence
         #expect(
             facts.contains(
                 """

@@ -113,7 +113,7 @@ import Testing
         let snapshot = Fixtures.snapshot(evidence)
         let explained = ExplainedPath(
             snapshot: snapshot,
-            explanation: explain(evidence, verdict: nil, now: Fixtures.now)
+            explanation: evidence.explanation(of: nil, now: Fixtures.now)
         )
         let style = TextStyle(isColored: false, width: width)
         for screen in [snapshot.statusScreen(style), explained.screen(style)] {
@@ -146,7 +146,7 @@ import Testing
         let explained = ExplainedPath(
             snapshot: snapshot,
             backend: "b\u{1B}",
-            explanation: explain(evidence, verdict: nil, now: Fixtures.now)
+            explanation: evidence.explanation(of: nil, now: Fixtures.now)
         )
         let report = Fixtures.report("r\u{1B}", health: .healthy)
         let inventory = BackendInventory(

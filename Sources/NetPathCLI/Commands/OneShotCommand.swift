@@ -197,7 +197,7 @@ extension BackendSnapshot {
     /// Why its evidence leads to its verdict; nil without evidence.
     func explanation(_ policy: EvaluationPolicy, now: MonotonicTime) -> Explanation? {
         self.evidence.map {
-            explain($0, verdict: self.verdict, policy: policy, now: now, describingErrors: SystemReason.text)
+            $0.explanation(of: self.verdict, policy: policy, now: now, describingErrors: SystemReason.text)
         }
     }
 

@@ -29,7 +29,7 @@ import Testing
 
     private static func explained(_ evidence: Evidence) -> Explanation {
         let verdict = evidence.verdict(policy: EvaluationPolicy(), now: self.now)
-        return explain(evidence, verdict: verdict, now: self.now)
+        return evidence.explanation(of: verdict, now: self.now)
     }
 
     @Test(arguments: PathStatus.allCases)
@@ -84,7 +84,7 @@ import Testing
         for status in PathStatus.allCases {
             let explanation = Self.explained(.stating(Self.conclusion(status) { $0.interface = "wwan0" }))
             #expect(explanation.remedies.isEmpty)
-            #expect(explanation.rule.contains("netpath did not work it out"))
+            #expect(explanation.rule.contains("netpath cannot explain it"))
             #expect(
                 explanation.evidence == [
                     "States: \(status.rawValue), the modem is registered", "States the interface: wwan0",
@@ -103,7 +103,7 @@ import Testing
         #expect(explanation.rule.hasPrefix("Rule 1"))
         #expect(
             explanation.evidence.contains(
-                "States: unsatisfied, the modem is registered; the evidence says otherwise, and decides"
+                "States: unsatisfied, the modem is registered; the evidence says otherwise, and takes precedence"
             )
         )
     }

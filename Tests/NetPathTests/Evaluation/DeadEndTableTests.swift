@@ -145,7 +145,7 @@ import Testing
         #expect(message(Self.through(Self.bridge) { $0.hasPorts = false }) == "br0 has no port")
         #expect(
             message(Self.through(Self.bridge) { ($0.hasPorts, $0.kind) = (false, "macvlan") })
-                == "br0 has no sender whose packets it takes in (mode source)"
+                == "br0 has no allowed MAC address (macvlan of mode source)"
         )
         #expect(
             message(Self.through(places: .lost(port: "eno1")))

@@ -46,7 +46,7 @@ import Testing
         #expect(verdict.status == .satisfied)
         #expect(verdict.reason.message.hasSuffix("eth0; the route encapsulates packets (seg6), which may drop them"))
         #expect(
-            explain(evidence, verdict: verdict, now: self.now).evidence.contains { $0.contains("encapsulated (seg6)") }
+            evidence.explanation(of: verdict, now: self.now).evidence.contains { $0.contains("encapsulated (seg6)") }
         )
     }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(verdict.reason.message == "IPv4 through wlan0; half of the next hops, through eth0, lose packets")
         #expect(verdict.interfaces.map(\.name) == ["wlan0", "eth0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.routed, .noCarrier])
-        let explanation = explain(evidence, verdict: verdict, now: self.now)
+        let explanation = evidence.explanation(of: verdict, now: self.now)
         #expect(explanation.evidence.first?.contains("through eth0 via 192.0.2.1 (loses packets)") == true)
         #expect(
             explanation.remedies == [
@@ -145,7 +145,7 @@ import Testing
         let verdict = try self.verdict(evidence)
         #expect(verdict.reason.message == "IPv4 through wlan0")
         #expect(verdict.interfaces.map(\.name) == ["wlan0"])
-        let explanation = explain(evidence, verdict: verdict, now: self.now)
+        let explanation = evidence.explanation(of: verdict, now: self.now)
         #expect(explanation.evidence.first?.contains("through eth0 (skipped) and through wlan0") == true)
         #expect(explanation.remedies.isEmpty)
     }

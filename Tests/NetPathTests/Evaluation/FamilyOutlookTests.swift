@@ -98,7 +98,7 @@ import Testing
         let assessed = AssessedEvidence(evidence, policy: Self.policy, now: Self.now)
         let outlook = assessed.outlook(assessed.findings)
         #expect(outlook.closeness == closer.closeness)
-        let explanation = explain(evidence, verdict: verdict, policy: Self.policy, now: Self.now)
+        let explanation = evidence.explanation(of: verdict, policy: Self.policy, now: Self.now)
         #expect(!explanation.remedies.isEmpty, "nobody is left without advice")
     }
 
@@ -140,7 +140,7 @@ import Testing
             verdict.reason
                 == PathReason(.routeRejects, "the route to the internet leads back to this machine, to lo")
         )
-        let remedies = explain(evidence, verdict: verdict, now: Self.now).remedies
+        let remedies = evidence.explanation(of: verdict, now: Self.now).remedies
         #expect(remedies.last?.contains("`ip route show table all dev lo`") == true)
     }
 
@@ -153,7 +153,7 @@ import Testing
         let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier"))
         #expect(
-            explain(evidence, verdict: verdict, now: Self.now).remedies
+            evidence.explanation(of: verdict, now: Self.now).remedies
                 == ["Plug the cable into eth0, or switch on what is at its other end"]
         )
     }

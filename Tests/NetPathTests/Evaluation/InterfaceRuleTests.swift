@@ -130,7 +130,7 @@ import Testing
         #expect(verdict.reason.code == .ignoredInterface)
         #expect(verdict.interfaces.isEmpty)
         let policy = EvaluationPolicy(interfaceRules: [ignoring])
-        let explanation = explain(.online(self.eth0), verdict: verdict, policy: policy, now: self.now)
+        let explanation = Evidence.online(self.eth0).explanation(of: verdict, policy: policy, now: self.now)
         #expect(explanation.rule.hasPrefix("Rule 2"))
         #expect(explanation.evidence.contains("Ignored, because the configuration says so: eth0"))
         #expect(explanation.remedies.count == 1)
@@ -148,7 +148,7 @@ import Testing
         #expect(verdict.interfaces.map(\.name) == ["eth1"])
         #expect(verdict.interfaces.first?.reason.code == .alternative)
         let policy = EvaluationPolicy(interfaceRules: [rule])
-        let explanation = explain(evidence, verdict: verdict, policy: policy, now: self.now)
+        let explanation = evidence.explanation(of: verdict, policy: policy, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.contains("`type: loopback` from the rule about eth0") == true)
     }

@@ -76,7 +76,7 @@ import Testing
         evidence.dnsServers = self.servers
         evidence.dnsRoutes = [self.routed, .noRoute, self.local]
         let verdict = evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt)
-        let facts = explain(evidence, verdict: verdict, now: evidence.observedAt).evidence
+        let facts = evidence.explanation(of: verdict, now: evidence.observedAt).evidence
         #expect(facts.contains("Name servers: 192.0.2.53, 198.51.100.53 (not reachable), 127.0.0.1"))
     }
 }

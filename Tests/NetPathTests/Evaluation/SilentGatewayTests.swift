@@ -68,9 +68,8 @@ import Testing
         let evidence = self.evidence(ipv4: false, ipv6: false)
         for influence in GatewayInfluence.allCases {
             let policy = EvaluationPolicy(gateways: influence)
-            let explanation = explain(
-                evidence,
-                verdict: evidence.verdict(policy: policy, now: self.now),
+            let explanation = evidence.explanation(
+                of: evidence.verdict(policy: policy, now: self.now),
                 policy: policy,
                 now: self.now
             )

@@ -37,7 +37,7 @@ import Testing
         #expect(verdict.status == .unsatisfied)
         #expect(verdict.reason == PathReason(.noRoute, "no route to the internet leads through \(interface.name)"))
         #expect(verdict.reviseAt == nil, "no step is pending that nobody knows of")
-        let explanation = explain(seen, verdict: verdict, now: Self.now)
+        let explanation = seen.explanation(of: verdict, now: Self.now)
         #expect(explanation.evidence.contains { $0.contains("addresses not known") })
         #expect(!explanation.remedies.contains { $0.contains("DHCP") })
     }

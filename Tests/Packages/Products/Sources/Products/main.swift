@@ -38,7 +38,7 @@ for await path in coordinator.paths() {
     break
 }
 for backend in coordinator.snapshots where backend.evidence != nil {
-    let explanation = explain(backend.evidence ?? Evidence(at: now), verdict: backend.verdict, now: now) { "\($0)" }
+    let explanation = (backend.evidence ?? Evidence(at: now)).explanation(of: backend.verdict, now: now) { "\($0)" }
     print("explained:", !explanation.rule.isEmpty)
 }
 coordinator.stop()
