@@ -52,9 +52,7 @@ struct QueueTool {
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
     static var program: String {
-        get throws {
-            try ProcessInfo.processInfo.environment["NETPATH_BINARY"] ?? MonitorProcess.builtProduct("netpath")
-        }
+        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 
     /// The words of a command as a shell takes them.

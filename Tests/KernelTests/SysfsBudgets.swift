@@ -7,14 +7,13 @@ import Testing
 
 /// What one look of the sysfs backend may cost, measured in a process of its own; each test prints its figures.
 ///
-/// The times are those of an optimised build, which NETPATH_SYSFS_PASSES names (`make build`); they are not
+/// The times are those of an optimised build (`make build`, beside the program that NETPATH_BINARY names); they are not
 /// asserted of one that was built with the tests.
 @Suite(.needsNamespaces, .serialized)
 struct SysfsBudgets {
     /// Looks again and again, and returns what that cost.
     private func passes(_ count: Int, in lab: NetworkNamespace, _ what: String) throws -> JSONValue {
-        let built = ProcessInfo.processInfo.environment["NETPATH_SYSFS_PASSES"]
-        let program = try built ?? MonitorProcess.builtProduct("MonitorScenarios")
+        let program = try MonitorProcess.builtProduct("MonitorScenarios")
         let figures = try lab.run("\(program) sysfs \(count)", timeout: .seconds(120))
         print("\(what): \(figures)", terminator: "")
         return try JSONValue(json: figures)

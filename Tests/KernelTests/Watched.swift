@@ -20,9 +20,7 @@ struct Watched {
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
     static var program: String {
-        get throws {
-            try ProcessInfo.processInfo.environment["NETPATH_BINARY"] ?? MonitorProcess.builtProduct("netpath")
-        }
+        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 
     /// Whether what cannot run here must fail rather than skip.

@@ -210,8 +210,6 @@ extension ScenarioStage {
 
     /// The program named by NETPATH_BINARY, else the one built with the tests.
     package static var usualProgram: String {
-        get throws {
-            try ProcessInfo.processInfo.environment["NETPATH_BINARY"] ?? MonitorProcess.builtProduct("netpath")
-        }
+        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 }

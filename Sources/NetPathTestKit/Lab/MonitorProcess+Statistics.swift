@@ -55,12 +55,18 @@ extension MonitorProcess {
         return peak
     }
 
-    /// Returns the path of a program that was built together with the running tests.
+    /// Returns the path of a program: the `netpath` that NETPATH_BINARY names and what is in the same folder, else what was
+    /// built together with the running tests.
     ///
     /// - Parameter name: The product's name, for example `netpath`.
     /// - Returns: Its path.
     /// - Throws: ``LabError`` when it is not there.
     public static func builtProduct(_ name: String) throws -> String {
+        if let program = ProcessInfo.processInfo.environment["NETPATH_BINARY"] {
+            let beside = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(name).path
+            let path = name == "netpath" ? program : beside
+            if FileManager.default.isExecutableFile(atPath: path) { return path }
+        }
         let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let path = URL(fileURLWithPath: runner).deletingLastPathComponent().appendingPathComponent(name).path
         guard FileManager.default.isExecutableFile(atPath: path) else {

@@ -121,8 +121,7 @@ import Testing
     func everyCommandRuns(_ page: String) throws {
         let lab = try NetworkNamespace(resolverConfiguration: "nameserver 192.0.2.53\n")
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
-        let named = ProcessInfo.processInfo.environment["NETPATH_BINARY"]
-        let program = try named ?? MonitorProcess.builtProduct("netpath")
+        let program = try MonitorProcess.builtProduct("netpath")
         let folder = "\(lab.directory)/bin"
         let variables = """
             export PATH=\(folder):$PATH XDG_RUNTIME_DIR=\(lab.directory) XDG_STATE_HOME=\(lab.directory)/state \

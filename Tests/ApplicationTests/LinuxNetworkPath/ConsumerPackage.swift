@@ -25,7 +25,7 @@ struct ConsumerPackage {
     let log: String
     private let products: URL
 
-    /// Builds a package of this repository in release, as `swift build -c release` does without further flags.
+    /// Builds a package of this repository as `swift build -c release` does without further flags.
     ///
     /// Packages share a folder for what is built, so that each module of netpath is compiled once; one is built at a time.
     ///
@@ -33,31 +33,39 @@ struct ConsumerPackage {
     ///   - folder: The package.
     ///   - scratch: The folder for what is built.
     ///   - hidden: A module that an earlier package left in the folder, and that the compiler must not find.
-    ///   - programs: Products of netpath itself that are built besides.
+    ///   - program: A product of netpath itself that is built besides.
+    ///   - configuration: How it is built.
     ///   - options: Options of `swift build`.
     /// - Throws: ``Failure`` with the end of what a build printed.
     init(
         _ folder: String,
         scratch: String = "packages",
         without hidden: String? = nil,
-        programs: [String] = [],
+        program: String? = nil,
+        configuration: String = "release",
         _ options: String...
     ) throws {
         let build = Self.root.appendingPathComponent(".build/\(scratch)")
-        self.products = build.appendingPathComponent("release")
+        self.products = build.appendingPathComponent(configuration)
         if let hidden {
             let module = self.products.appendingPathComponent("Modules/\(hidden).swiftmodule")
             try? FileManager.default.removeItem(at: module)
         }
-        let command = Self.swift("build", at: Self.root.appendingPathComponent(folder).path, scratch: build.path)
-        self.log = try ([[]] + programs.map { ["--product", $0] }).map { try Self.execute(command + options + $0) }
-            .joined()
+        let package = Self.root.appendingPathComponent(folder).path
+        let command = Self.swift("build", at: package, scratch: build.path, configuration)
+        let products = [[]] + [program].compactMap(\.self).map { ["--product", $0] }
+        self.log = try products.map { try Self.execute(command + options + $0) }.joined()
     }
 
-    /// A command of SwiftPM, in release.
-    static func swift(_ command: String, at package: String, scratch: String) -> [String] {
+    /// A command of SwiftPM.
+    static func swift(
+        _ command: String,
+        at package: String,
+        scratch: String,
+        _ configuration: String = "release"
+    ) -> [String] {
         [
-            self.swift, command, "-c", "release", "--package-path", package, "--scratch-path", scratch,
+            self.swift, command, "-c", configuration, "--package-path", package, "--scratch-path", scratch,
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
             "--disable-build-manifest-caching",
         ]

@@ -6,7 +6,7 @@ import Testing
 
 /// What monitors cost.
 ///
-/// `make test` takes the program that is built as libraries are shipped (NETPATH_SCENARIOS).
+/// `make test` takes the program that is built as libraries are shipped.
 @Suite(.needsNamespaces, .serialized)
 struct CostTests {
     @Test func aThousandMonitorsShareEverything() throws {

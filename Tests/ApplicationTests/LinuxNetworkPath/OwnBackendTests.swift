@@ -53,7 +53,7 @@ extension ConsumerPackageTests {
             #expect(screen.contains("disagrees with the path"))
             let explanation = try ask("explain")
             #expect(explanation.contains("Stated, not worked out (flagFile)"))
-            #expect(explanation.contains("netpath did not work it out"))
+            #expect(explanation.contains("netpath cannot explain it"))
             #expect(!explanation.contains("What would help"))
             let comparison = try ask("compare")
             #expect(comparison.contains("flagFile states its conclusion and shows no evidence"))

@@ -13,9 +13,7 @@ struct Scenario {
     /// Starts a scenario in a namespace that was prepared.
     init(_ arguments: String..., in lab: NetworkNamespace) throws {
         self.lab = lab
-        let program =
-            try ProcessInfo.processInfo.environment["NETPATH_SCENARIOS"]
-            ?? MonitorProcess.builtProduct("MonitorScenarios")
+        let program = try MonitorProcess.builtProduct("MonitorScenarios")
         self.process = try lab.start(program, ["path-monitor"] + arguments)
     }
 

@@ -95,9 +95,7 @@ struct SetupRun {
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
     private static var program: String {
-        get throws {
-            try ProcessInfo.processInfo.environment["NETPATH_BINARY"] ?? MonitorProcess.builtProduct("netpath")
-        }
+        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 
     private mutating func run() throws {

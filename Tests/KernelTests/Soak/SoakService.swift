@@ -48,27 +48,20 @@ final class SoakService {
         try SoakConfiguration.usual.text(backendOptions, folder: folder)
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         self.service = try lab.start(
-            Self.program("LabPeers"),
+            MonitorProcess.builtProduct("LabPeers"),
             ["run", "--config", configuration],
             environment: environment
         )
         let socket = "\(folder)/run/netpath.sock"
         try Self.wait(for: socket, of: self.service)
         self.server = try lab.start(
-            Self.program("netpath-serve"),
+            MonitorProcess.builtProduct("netpath-serve"),
             ["serve", "--listen", "\(folder)/http.sock"],
             environment: environment
         )
         try Self.wait(for: "\(folder)/http.sock", of: self.server)
         self.follower = try lab.start("perl", ["-e", SoakScripts.follower, socket])
         self.openFiles = try lab.run("prlimit --pid \(self.service.processIdentifier) --nofile -o SOFT --noheadings")
-    }
-
-    /// The program beside the one under test, else the one that was built with the tests.
-    private static func program(_ name: String) throws -> String {
-        let folder = URL(filePath: try WalkEnvironment.program).deletingLastPathComponent()
-        let path = folder.appending(path: name).path()
-        return FileManager.default.isExecutableFile(atPath: path) ? path : try MonitorProcess.builtProduct(name)
     }
 
     private static func wait(for file: String, of process: MonitorProcess) throws {

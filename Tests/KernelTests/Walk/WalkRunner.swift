@@ -80,7 +80,7 @@ enum WalkEnvironment {
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
     static var program: String {
-        get throws { try Self.value("NETPATH_BINARY") ?? MonitorProcess.builtProduct("netpath") }
+        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 
     /// Whether the program under test is one that was built apart from the tests.

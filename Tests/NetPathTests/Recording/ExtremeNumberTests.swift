@@ -78,7 +78,7 @@ import Testing
         _ = try recording.tail(limit: 1 << 16, masking: &masking)
     }
 
-    @Test(arguments: 1...UInt64(6))
+    @Test(arguments: 1...UInt64(2))
     func noneEndsAProgram(seed: UInt64) throws {
         var walk = MachineWalk(seed: seed)
         var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b"))
