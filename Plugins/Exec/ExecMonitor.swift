@@ -86,15 +86,18 @@ public struct ExecMonitor: PathMonitor {
     /// Starting a program is too much to ask for one answer.
     public var reachesOut: Bool { true }
 
+    private static let listenedTo =
+        "is not started, because another netpath listens to this one, and they would start each other for ever"
+
     /// Runs the program until cancelled, on a thread of its own.
     ///
     /// - Parameter context: What the coordinator offers for the duration of the call.
     /// - Throws: Why the program could not be started, or was ended, as a sentence.
     public func run(_ context: MonitorContext) async throws {
         guard self.options.scope == .local || !Provenance.isListenedTo else {
-            context.reportUnavailable("is not asked, since another netpath listens to this one")
+            context.reportUnavailable(Self.listenedTo)
             for await _ in context.refreshRequests {
-                context.reportUnavailable("is not asked, since another netpath listens to this one")
+                context.reportUnavailable(Self.listenedTo)
             }
             return
         }

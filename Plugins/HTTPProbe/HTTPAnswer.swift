@@ -80,7 +80,7 @@ struct CheckFinding: Hashable, Sendable {
             return
         }
         if target.isUpgrade(of: check.url) {
-            self.init(.unexpected, "the server redirects to https; name \(target.text) in place of it")
+            self.init(.unexpected, "the server redirects to https; use \(target.text) instead")
         } else {
             self.init(.portal, "the network redirects to \(target.host)", portalURL: target.text)
         }
@@ -92,7 +92,7 @@ struct CheckFinding: Hashable, Sendable {
             self.init(.unexpected)
             self.certificateFault = error.certificateFault
         case (.tls, .untrusted?):
-            self.init(.impersonated, "the certificate is of no authority that this machine trusts")
+            self.init(.impersonated, "no authority that this machine trusts has signed the certificate")
         case (.tls, .wrongName?): self.init(.impersonated, "the certificate is for another name")
         case (.tls, _): self.init(.impersonated, "TLS fails: \(error.message)")
         case (.badResponse, _): self.init(.unexpected, "the answer is not HTTP")

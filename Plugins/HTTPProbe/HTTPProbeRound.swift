@@ -85,7 +85,7 @@ struct HTTPProbeRound: Sendable {
         // Without a way there, silence says nothing of the address.
         if let portalAPI, let portalFault, findings.contains(where: \.answer.isAnswered) {
             let place = TransportRequest(url: portalAPI).place
-            sentences.append("the network's word on its portal: \(place) \(portalFault) (portalAPI, RFC 8908)")
+            sentences.append("the captive portal API: \(place) \(portalFault) (portalAPI, RFC 8908)")
         }
         return sentences
     }

@@ -53,7 +53,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case expired
         /// It will be valid.
         case notYetValid
-        /// It is of no authority that is trusted.
+        /// No authority that is trusted has signed it.
         case untrusted
         /// It is for another name.
         case wrongName

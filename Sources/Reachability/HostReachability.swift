@@ -40,7 +40,7 @@ public final class HostReachability: Sendable {
     /// The interface after the percent sign need not be there: then, and until it is, the host is unreachable.
     ///
     /// - Parameters:
-    ///   - host: The host; a port after it is of no matter.
+    ///   - host: The host; a port after it is ignored.
     ///   - coordinator: A coordinator of one's own, which may know more of interfaces than the kernel does; nil for the one
     ///     that all hosts share. It is started here, unless it runs already, and its owner stops it.
     /// - Throws: ``HostReachabilityError`` when the text names no host.

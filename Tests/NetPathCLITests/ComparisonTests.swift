@@ -121,7 +121,7 @@ import Testing
         #expect(ToolStatus(agreement: nobody.agreement) == .unavailable)
         let screen = nobody.screen(TextStyle(isColored: false, width: nil))
         #expect(screen.contains("UNKNOWN  no backend has a verdict"))
-        #expect(screen.contains("broke (no socket); what it said before does not count"))
+        #expect(screen.contains("is unhealthy (no socket); its last report does not count"))
         #expect(screen.contains("mute            silent so far"))
     }
 

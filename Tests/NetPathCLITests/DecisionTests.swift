@@ -135,7 +135,7 @@ import Testing
                         let explained = self.explained([("a", first), ("b", second)], probes: probes, portals: portals)
                         guard let path = explained.snapshot.path, path.status != .satisfied else { continue }
                         let rule = explained.explanation?.rule ?? ""
-                        let states = rule.contains("states this; netpath did not")
+                        let states = rule.contains("states this without evidence")
                         #expect(!rule.contains("Rule 1"), "\(path.reason): \(rule)")
                         #expect(states == (path.statedBy != nil), "\(path.reason): \(rule)")
                     }

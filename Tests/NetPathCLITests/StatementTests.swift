@@ -91,7 +91,7 @@ import Testing
         let screen = answer.explained.screen(self.plain)
         #expect(screen.hasPrefix("UNSATISFIED  the modem is registered (stated by modem)\n"))
         #expect(screen.contains("Stated, not worked out (modem)\n  - States: unsatisfied, the modem is registered\n"))
-        #expect(screen.contains("netpath did not work it out"))
+        #expect(screen.contains("netpath cannot explain it"))
         #expect(!screen.contains("What would help"))
         #expect(!screen.contains("DHCP"))
         #expect(answer.explained.document.line.contains(#""statedBy":"modem""#))

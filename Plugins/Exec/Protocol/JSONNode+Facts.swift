@@ -24,7 +24,9 @@ extension JSONNode {
         as type: Number.Type = Number.self
     ) throws(PluginFault) -> Number {
         guard case .integer(let value) = self, let number = Number(exactly: value)
-        else { throw PluginFault("has '\(name)' as something else than a whole number that fits") }
+        else {
+            throw PluginFault("has '\(name)' as something else than a whole number from \(Number.min) to \(Number.max)")
+        }
         return number
     }
 

@@ -27,7 +27,7 @@ struct PluginDecoder: Sendable {
         let node = try node.object("evidence")
         if self.isRemote {
             guard let conclusion = node["conclusion"]
-            else { throw PluginFault("has no conclusion, which is all that counts of another machine") }
+            else { throw PluginFault("has no conclusion; with scope: remote nothing else is used") }
             return try self.conclusion(conclusion, host: host, now: now)
         }
         var evidence = try Evidence(

@@ -33,7 +33,7 @@ extension AssessedEvidence {
             ![index, self.interfaces[end].index].contains(where: { self.rule($0)?.isUplink == true })
         else { return nil }
         if discards { return PathReason(.routeRejects, self.interfaces[end].name + " discards every packet") }
-        let lack = self.interfaces[end].kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
+        let lack = self.interfaces[end].kind == "bridge" ? "port" : "allowed MAC address (macvlan of mode source)"
         return PathReason(.noCarrier, "\(self.interfaces[end].name) has no \(lack)")
     }
 

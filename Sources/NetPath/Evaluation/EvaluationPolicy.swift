@@ -29,6 +29,6 @@ public enum GatewayInfluence: String, Hashable, Sendable, CaseIterable, Codable 
     case advisory
     /// A path is satisfied only as long as some way does not lead through a silent gateway.
     ///
-    /// That it is back shows once a program, such as a probe, sends packets through it, or it sends some itself.
+    /// Its return is noticed when a program, such as a probe, sends packets through it, or it sends some itself.
     case required
 }

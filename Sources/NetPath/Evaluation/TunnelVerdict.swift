@@ -42,7 +42,7 @@ extension AssessedEvidence {
         }
         switch cause {
         case .interface(let index) where self.isIgnored(index):
-            return because(.ignoredInterface, "\(self.name(index)) is to be ignored, as the configuration says")
+            return because(.ignoredInterface, "the configuration ignores \(self.name(index))")
         case .interface(let index):
             var assessment = self.assessments[index]
             assessment?.reason.message += consequence

@@ -32,8 +32,8 @@ public struct MonitorContext: Sendable {
 
     /// Whether changes of files are of interest, such as those of the resolver's configuration.
     ///
-    /// Where they are not, a backend that also hears of changes otherwise opens no watcher of files: who ends with the next
-    /// change would wait until the kernel has closed it (`inotify(7)`: 8 ms and more).
+    /// Where they are not, a backend that also hears of changes otherwise opens no watcher of files: a
+    /// program that ends with the next change would wait until the kernel has closed it (`inotify(7)`: 8 ms and more).
     public let watchesFiles: Bool
 
     private let reporter: @Sendable (Evidence) -> Void

@@ -40,6 +40,6 @@ extension PathMonitor {
     /// False: it reads what this machine knows.
     public var reachesOut: Bool { false }
 
-    /// True: what it may state is for it to know.
+    /// True, unless a backend says otherwise.
     public var speaksOfInternet: Bool { true }
 }

@@ -52,10 +52,10 @@ public struct Evidence: Hashable, Sendable, Codable {
     public var isPartial = false
     /// What limited the backend, each a sentence for people.
     public var limitations: [String] = []
-    /// When the reading began that this is the result of: all of it is as new as that, or newer.
+    /// When the backend began to read what this holds: all of it is as new as that, or newer.
     ///
-    /// Of a probe: when the round ended, also where it is told again. By it a coordinator tells whether a backend that
-    /// stands in for another has looked since that one fell silent.
+    /// Of a probe: when the round ended, also where it is told again. A coordinator takes a reading of a backend
+    /// that stands in for another only if it began after that one fell silent.
     @EqualityIgnored public var observedAt: MonotonicTime
     /// How often the backend lost events and read everything again.
     @EqualityIgnored public var resynchronizations = 0

@@ -117,7 +117,8 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// nil when the kernel was not asked.
     public var tunnelEvidence: TunnelEvidence?
     /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
-    /// bridge: whether the gateway is behind one of them no link tells.
+    /// bridge: the state of a link does not tell whether the gateway is behind
+    /// one of them.
     public var membersWithoutCarrier: [String] = []
     /// Whether a bridge has a port that packets can leave through, and a macvlan of mode source a sender that it takes
     /// packets of; nil for others, and when the backend cannot know it.

@@ -158,7 +158,7 @@ extension Comparison.Column {
         case .notAsked: "not asked"
         case .standby: "on standby: nothing of higher priority has failed"
         case .starting: "silent so far"
-        case .unhealthy: "broke (\(self.report.error ?? "no reason given")); what it said before does not count"
+        case .unhealthy: "is unhealthy (\(self.report.error ?? "no reason given")); its last report does not count"
         case .healthy: self.verdict == nil ? "has reported, and has no verdict" : nil
         }
     }

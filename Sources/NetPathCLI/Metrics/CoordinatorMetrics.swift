@@ -129,7 +129,7 @@ extension MetricsText {
                 .map { .init($0.value.seconds, ["reason": $0.key.rawValue]) }
         )
         if let age = tally.statusAge(at: now) {
-            self.gauge("netpath_status_age_seconds", "How long the status has been what it is.", [.init(age.seconds)])
+            self.gauge("netpath_status_age_seconds", "Seconds since the status changed last.", [.init(age.seconds)])
         }
         let backends = tally.backends.sorted { $0.key < $1.key }
         self.counter(

@@ -168,7 +168,7 @@ extension QueueCommands {
         package struct Requeue: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "requeue",
-                abstract: "Queue them again, with their attempts forgotten.",
+                abstract: "Queue requests that were given up again, with no attempt counted.",
                 discussion: "Without an identifier all of them. The exit status is 1 when there was none."
             )
 
@@ -181,7 +181,7 @@ extension QueueCommands {
         package struct Purge: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
-                abstract: "Delete them.",
+                abstract: "Delete the requests that were given up.",
                 discussion: "Without an identifier all of them."
             )
 
@@ -223,7 +223,7 @@ extension QueueCommands {
         package struct Purge: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
-                abstract: "Remove them.",
+                abstract: "Delete the kept responses.",
                 discussion: "Without an identifier all of them."
             )
 

@@ -16,7 +16,7 @@ extension ToolContext {
         let what = "the backend '\(backend.name)' of type \(backend.type)"
         // The other program does not know backends that were added to this one.
         guard self.registry.all.map(\.type) == BackendRegistry.builtIn.all.map(\.type) else {
-            throw ToolFailure(.failure, "\(what) lacks what it sends with: register one with a transport")
+            throw ToolFailure(.failure, "\(what) has no HTTP transport: register the type with one")
         }
         try self.become(name, for: what)
     }

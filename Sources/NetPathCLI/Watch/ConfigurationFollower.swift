@@ -139,7 +139,7 @@ final class ConfigurationFollower: Sendable {
         if path != nil, let emptied {
             return self.log.write(
                 .warning,
-                "the old configuration stays in force: \(emptied) holds nothing; SIGHUP takes that for the default"
+                "the old configuration stays in force: \(emptied) is empty; send SIGHUP to take that for the default"
             )
         }
         let reload = ConfigurationReload(from: old, to: new)

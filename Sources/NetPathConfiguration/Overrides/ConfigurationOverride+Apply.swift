@@ -69,7 +69,8 @@ extension ConfigurationOverride {
     ) throws(ConfigurationError) -> Int {
         if let number = Int(step.text) {
             if (0...elements.count).contains(number) { return number }
-            let message = "'\(path.printable(limit: 200))' takes numbers up to \(elements.count), which adds an entry"
+            let count = elements.count
+            let message = "'\(path.printable(limit: 200))' takes numbers from 0 to \(count); \(count) adds an entry"
             throw self.error(message, about: step, path: path)
         }
         let names = elements.map(Self.name)

@@ -19,7 +19,7 @@ extension InterfaceRule {
             rule.tunnelEndpoints = section.readTunnelEndpoints()
             rule.tunnelMark = section.integer("tunnelMark", in: 0...Int(UInt32.max)).map(UInt32.init)
             for key in ["tunnelEndpoint", "tunnelMark"] where rule.isUplink == true && section.contains(key) {
-                section.reject(key, "is about a tunnel, and `uplink: true` says that the interface is none")
+                section.reject(key, "is for tunnels, and cannot stand beside `uplink: true`")
             }
             if rule == InterfaceRule(rule.match), !section.contains("ignore"), !section.contains("dialOnDemand") {
                 section.warn("match", "selects interfaces, and the rule sets nothing for them")

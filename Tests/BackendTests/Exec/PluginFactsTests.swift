@@ -131,7 +131,7 @@ struct PluginFactsTests {
         (#"{"name":"eth0","addresses":[{"address":"192.0.2.2/24","state":["new"]}]}"#, "allowed: tentative"),
         (#"{"name":"eth0","addresses":[{"state":[]}]}"#, "lacks 'address'"),
         (#"{"name":"eth0","defaultRoutes":[{"metric":1}]}"#, "neither 'family' nor 'gateway'"),
-        (#"{"name":"eth0","carrierMilliseconds":-1}"#, "whole number that fits"),
+        (#"{"name":"eth0","carrierMilliseconds":-1}"#, "a whole number from 0 to"),
     ])
     func whatIsNoDetailIsSaidToBe(interface: String, reason: String) throws {
         #expect(try self.failure("{\"evidence\":{\"interfaces\":[\(interface)]}}").contains(reason))

@@ -368,7 +368,7 @@ struct PluginMachineTests {
         ),
         (
             "{\"netpath\":1}\n{\"evidence\":{\"interfaces\":[{\"name\":\"a\",\"index\":1e3}]}}\n",
-            "a whole number that fits"
+            "a whole number from 0 to 4294967295"
         ),
         ("{\"netpath\":1,\"heartbeat\":0}\n", "no number of seconds"),
         ("{\"netpath\":1,\"netpath\":1}\n", "two members of one name"),

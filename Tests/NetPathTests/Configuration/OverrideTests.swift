@@ -79,7 +79,7 @@ import Testing
         ),
         (
             "backends.7.mode=off",
-            "--set 1:1:10: error: 'backends' takes numbers up to 2, which adds an entry, found '7'\n"
+            "--set 1:1:10: error: 'backends' takes numbers from 0 to 2; 2 adds an entry, found '7'\n"
                 + "backends.7.mode=off\n         ^"
         ),
         (

@@ -108,8 +108,8 @@ import Testing
         #expect(rules.map(\.isUplink) == [nil, true])
         #expect(
             self.complaints("interfaces: [{match: {name: x}, uplink: true, tunnelEndpoint: [\"fe80::1\"]}]") == [
-                "t:2:63: error: 'interfaces[0].tunnelEndpoint' is about a tunnel, and `uplink: true` says that the "
-                    + "interface is none, found a list",
+                "t:2:63: error: 'interfaces[0].tunnelEndpoint' is for tunnels, and cannot stand beside `uplink: true`, "
+                    + "found a list",
                 "t:2:64: error: 'interfaces[0].tunnelEndpoint[0]' is valid on one link only; name its interface, as in "
                     + "fe80::1%wan0, found the text \"fe80::1\"",
             ]
