@@ -25,6 +25,9 @@ func fuzzNetlink(_ bytes: [UInt8]) {
         _ = RoutingRule(message)
         _ = TableRoute(message)
         _ = LinkUpdate.receivedPackets(message)
+        _ = IPsecSelector(message)
+        _ = IPsecPolicy(message)
+        _ = IPsecState(message)
     }
 }
 
@@ -47,6 +50,10 @@ func fuzzProcfs(_ bytes: [UInt8]) {
         _ = IPv6Line.parse(text, isComplete: isComplete)
         _ = DeviceList.parse(text, isComplete: isComplete)
     }
+    let lines = String(decoding: bytes, as: UTF8.self)
+    _ = UDPSockets.ports(in: lines)
+    _ = L2TPSessions.interfaces(in: lines)
+    _ = PacketSockets(parsing: lines)
     _ = Attribute.number(text)
     _ = Attribute.word(text)
     _ = Attribute.operationalState(text)

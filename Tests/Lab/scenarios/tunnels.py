@@ -90,7 +90,8 @@ def made_elsewhere(world, watch):
     world.far("link set mgmt0-far down")
     views.expect("the link beside it fails", through)
     world.here("link set wg0 down")
-    views.expect("it is set down", "unsatisfied interfaceDown")
+    # What is closest to a path is the link beside it.
+    views.expect("it is set down", "unsatisfied noCarrier")
     world.here("link set wg0 up", "route add default dev wg0")
     views.expect("it is set up", "?unsatisfied noRoute", through)
 

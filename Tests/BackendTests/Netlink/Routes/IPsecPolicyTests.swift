@@ -26,6 +26,10 @@ import Testing
         return policy.covers(flow, route)
     }
 
+    @Test func aKernelWithoutIPsecIsNotAsked() {
+        #expect(IPsecPolicies(procfs: "/nonexistent", loadsModule: false) == nil)
+    }
+
     @Test func onlyWhatProgramsMeetIsRead() {
         // Not the sub-policy, the one for packets that come in, and that of an xfrm interface.
         #expect(self.policies.map(\.priority) == [0, 20, 10])
