@@ -66,10 +66,11 @@ package struct Endpoint: Hashable, Sendable {
         for byte in text.utf8 {
             switch byte {
             case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D...0x7E: ()
-            case 0x20: throw Fault("has a space; write %20")
+            case 0x20: throw Fault("has a space; a host name has none, and in a path write %20")
             case 0x22, 0x3C, 0x3E, 0x5C: throw Fault("has a quote, an angle bracket or a backslash")
             case ..<0x20, 0x7F: throw Fault("has a line break or a control character")
-            default: throw Fault("has other characters than ASCII; write them percent-encoded")
+            default:
+                throw Fault("is not in ASCII; write a host in Punycode (xn--…), and the rest percent-encoded")
             }
         }
         try self.init(text)

@@ -212,7 +212,7 @@ extension UUID {
         guard let id = UUID(uuidString: argument) else {
             throw ToolFailure(
                 .usage,
-                "'\(argument.safe)' is no identifier; 'send' prints them, and 'queue list' shows them"
+                "'\(argument.safe)' is not an identifier; 'send' prints them, and 'queue list' shows them"
             )
         }
         self = id

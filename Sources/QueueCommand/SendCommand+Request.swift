@@ -71,7 +71,7 @@ extension HeaderFields {
                 guard let field = SendCommand.field(line) else {
                     // The line may be a secret.
                     let place = "line \(number + 1) of \(text.dropFirst().description.safe)"
-                    throw .invalidRequest(field: "header", reason: "is none in \(place): it takes 'Name: value'")
+                    throw .invalidRequest(field: "header", reason: "is not one in \(place): write 'Name: value'")
                 }
                 self.fields.append(Field(name: field.name, value: field.value))
             }

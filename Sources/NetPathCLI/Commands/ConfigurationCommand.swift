@@ -40,7 +40,7 @@ struct ConfigurationCommand: ParsableCommand {
             discussion: """
                 The exit status is 78 when anything is wrong. What is legal but probably a mistake is a warning, with \
                 exit status 0, and so is an unknown key in a file whose 'version' is newer than this program; with \
-                --strict each of these is an error. Warnings are listed where nothing is wrong. The files in FILE.d are \
+                --strict each of these is an error. Warnings are shown only where there are no errors. The files in FILE.d are \
                 checked with it. Nothing is started.
                 """
         )

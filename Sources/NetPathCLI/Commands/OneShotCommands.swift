@@ -11,7 +11,7 @@ struct StatusCommand: ToolCommand {
         discussion: """
             Starts the configured backends, waits until each has reported once, and shows the result. The exit \
             status is 0 for satisfied, 1 for unsatisfied, 2 for requiresConnection; 69 when no backend has a verdict. \
-            A backend that stays silent does not change it. Probes and plugins are left out unless --probe asks them, \
+            A backend that stays silent does not change the exit status. Probes and plugins are left out unless --probe asks them, \
             there is nothing else to ask, or they decide (merge.probes: required, merge.portals: requiresConnection). \
             Where 'netpath run' runs with the same configuration, it gives their results; otherwise they are shown as not asked.
             """

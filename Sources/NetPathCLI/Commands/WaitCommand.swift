@@ -85,7 +85,7 @@ struct WaitCommand: ToolCommand {
     @Flag(help: "Wait until the conditions are not met.")
     var not = false
 
-    @Option(help: ArgumentHelp("Until that has held for this long, for example 3s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Wait until it has held for this long, for example 3s.", valueName: "duration"))
     var stable = TimeLimit(duration: .zero)
 
     @Option(help: ArgumentHelp("Give up after this long; 0 asks once.", valueName: "duration"))

@@ -33,7 +33,7 @@ extension QueueCommands {
             commandName: "retry",
             abstract: "Retry now the requests that wait, are held or were given up.",
             discussion: """
-                The named requests go now, and the rest waits on; of a request that was held or given up, the attempts \
+                Only the named requests are sent now; of a request that was held or given up, the attempts \
                 are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
                 failed, and every one that is held; with --all also those that were given up.
 

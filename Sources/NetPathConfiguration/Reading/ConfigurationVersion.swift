@@ -33,7 +33,7 @@ struct ConfigurationVersion: Hashable {
         _ documents: [(source: ConfigurationSource, root: ConfigurationNode)]
     ) {
         if let text = root.string(self.key), ConfigurationVersion(text) == nil {
-            root.reject(self.key, "must be a version of netpath such as 0.4 or 0.4.1")
+            root.reject(self.key, "must be a version with two or three numbers, such as 0.4 or 0.4.1")
         } else if let text = root.string(self.key), ConfigurationVersion(text)?.isNewer == true {
             root.warn(self.key, "is newer than this netpath, \(netPathVersion): unknown keys are skipped")
         }

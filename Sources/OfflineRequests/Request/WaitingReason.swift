@@ -64,7 +64,7 @@ extension WaitingReason: CustomStringConvertible {
         case .metered: "the path is metered"
         case .interfaceType(let type): "the path does not lead over \(type)"
         case .behind(let head): "behind \(head.text) of the same lane"
-        case .backoff(let until): "tried again at \(until.formatted(.iso8601))"
+        case .backoff(let until): "it will be tried again at \(until.formatted(.iso8601))"
         case .reconnecting: "the path has just returned"
         case .concurrency: "its turn has not come"
         case .hostPaused(let host, let until):

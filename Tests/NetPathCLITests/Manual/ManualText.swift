@@ -49,7 +49,7 @@ enum ManualText {
 
     static let files = [
         ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
-        ("/etc/netpath/netpath.yaml", "The system's configuration, read when there is none of the user."),
+        ("/etc/netpath/netpath.yaml", "The system's configuration, read when the user has none."),
         ("/etc/netpath/hooks.d", "Programs that the system's 'netpath run' runs at every change."),
         ("/usr/local/lib/netpath", "The place for programs of your own that the configuration names."),
         ("/run/netpath", "The socket of the system's 'netpath run'; a user's is in $XDG_RUNTIME_DIR/netpath."),

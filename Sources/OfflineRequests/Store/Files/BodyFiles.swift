@@ -77,7 +77,7 @@ struct BodyFiles: Sendable {
             throw self.unreadable(path, errno)
         }
         guard let status = input.status else { throw self.unreadable(path, errno) }
-        guard status.isFile else { throw .bodyUnreadable(path: path, reason: "it is no file") }
+        guard status.isFile else { throw .bodyUnreadable(path: path, reason: "it is not a regular file") }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
         var size = 0
         while true {
