@@ -41,15 +41,20 @@ struct DiskTests {
     }
 
     /// With not one byte free, whichever process took it.
-    @Test(arguments: ["deliver", "expire", "cancel --all", "reset --yes"])
-    func whatWasTakenEndsOnAFullDisk(_ way: String) throws {
+    @Test(
+        arguments: [
+            ("deliver", 20_000), ("expire", 2_000), ("expire", 29_000), ("cancel --all", 2_000),
+            ("reset --yes", 29_000),
+        ]
+    )
+    func whatWasTakenEndsOnAFullDisk(_ way: String, _ size: Int) throws {
         let stage = try Stage()
         let server = try Server(on: stage)
         let folder = "\(stage.lab.directory)/small"
         try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=12m tmpfs \(folder)")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
-        var options = ["size": way == "deliver" ? "20000" : "2000", "name": "full"]
+        var options = ["size": "\(size)", "name": "full"]
         if way == "expire" { options["expires-in"] = "1" }
         let full = try stage.start("enqueue", file: file, options)
         try full.next(timeout: .seconds(60)) { $0["acknowledged"] == nil && $0["error"] != nil }

@@ -50,6 +50,29 @@ struct BridgeTests {
         }
     }
 
+    /// A bridge that is reached through a pair of veths, of which one end has the default route and the other is a port.
+    @Test func aBridgeBehindAPairOfVethsIsAsked() throws {
+        for line in [
+            "address flush dev br0", "link add v0 up type veth peer name v1", "link set v1 up",
+            "link set v1 master br0",
+            "address add 192.0.2.2/24 dev v0", "route replace default via 192.0.2.1 dev v0",
+        ] { try self.lab.ip(line) }
+        let watched = try Watched(self.lab)
+        try self.lab.keepSending(to: "9.0.0.1")
+        let isPlain = { (line: JSONLine) in line["status"] == "satisfied" && !self.isDoubtful(line.value) }
+        try watched.monitor.next { isPlain($0) && $0["gateways"]?.elements.first?["answers"] == true }
+        for (loss, recovery) in [
+            ("bridge link set dev v1 state 0", "bridge link set dev v1 state 3"),
+            ("ip link set br0 down", "ip link set br0 up"), ("ip link set eth0 down", "ip link set eth0 up"),
+            ("ip link set eth0 nomaster", "ip link set eth0 master br0"),
+        ] {
+            try self.lab.run(loss)
+            try watched.monitor.next { !isPlain($0) }
+            try self.lab.run(recovery)
+            try watched.monitor.next { isPlain($0) }
+        }
+    }
+
     /// A pair of veths whose other end is no port any more leads nowhere, whatever was learnt behind it.
     @Test func aLooseEndIsADoubt() throws {
         for line in [

@@ -515,6 +515,31 @@ struct TunnelTests {
         try watched.expect("unsatisfied", "noCarrier") { try self.lab.ip("link set vx0 down") }
     }
 
+    /// The gateway may be a virtual machine behind the tap, of which no far end is known.
+    @Test func aBridgeOfATunnelAndATap() throws {
+        // TUNSETIFF: IFF_TAP and IFF_NO_PI.
+        let hold =
+            #"$r = pack "a16sx22", "t0", 0x1002; open F, "+<", "/dev/net/tun" and ioctl F, 0x400454ca, $r and sleep"#
+        let tap = try self.lab.start("perl", ["-e", hold])
+        try self.lab.run("until ip link show t0 >/dev/null 2>&1; do :; done")
+        for line in [
+            "link set t0 up", "link add vx0 up type vxlan id 7 remote 203.0.113.9 dstport 4789",
+            "link add br0 up type bridge", "link set t0 master br0", "link set vx0 master br0",
+            "address add 10.9.0.2/24 dev br0", "route add 203.0.113.9 via 192.0.2.1",
+            "route replace default via 10.9.0.1 dev br0",
+        ] { try self.lab.ip(line) }
+        let watched = try Watched(self.lab)
+        try watched.monitor.next { self.isInDoubt($0) }
+        try self.lab.ip("link set vx0 down")
+        try self.lab.ip("route del 203.0.113.9")
+        let fresh = try JSONValue(json: self.lab.run("\(Watched.program) --json || true"))
+        #expect(fresh["reason"]?["message"]?.string?.contains("it is unknown whether") == true)
+        #expect(try watched.monitor.drain().allSatisfy { self.isInDoubt($0) })
+        // The tap goes with its program.
+        try tap.stop()
+        try watched.monitor.next { $0["status"] == "unsatisfied" }
+    }
+
     private func isInDoubt(_ line: JSONLine) -> Bool {
         line["status"] == "satisfied" && line["carriedBy"] == .null
             && line["reason"]?["message"]?.string?.contains("it is unknown whether") == true

@@ -66,6 +66,9 @@ struct BridgeLookup {
 
     private mutating func find(_ gateway: Neighbour, at address: [UInt8]?, in table: LinkTable) -> BridgePlace? {
         guard let (bridge, upper) = table.bridge(below: gateway.interfaceIndex) else { return nil }
+        if let entrance = table.entrance(of: gateway.interfaceIndex), !table.forwards(entrance, in: bridge) {
+            return .lost(port: Self.name(of: entrance, in: table))
+        }
         let bridges = table.bridges(connectedTo: bridge)
         self.inUse.formUnion(bridges)
         let lines = bridges.flatMap { bridge in
@@ -109,6 +112,9 @@ struct BridgeLookup {
                 return .lost(port: Self.name(of: port, in: table))
             }
             guard let next = table.bridge(behind: port) else { return table.isLooseEnd(port) ? nil : .reachable }
+            if let entrance = table.entrance(of: port), !table.forwards(entrance, in: next) {
+                return .lost(port: Self.name(of: entrance, in: table))
+            }
             bridge = next
         }
         return nil

@@ -48,7 +48,7 @@ extension LinkTable {
         self.members[bridge]?.all.contains(port) == true && self.entries[port]?.forwards == true
     }
 
-    /// The bridge that an interface is, or that it stands on, and its VLAN interface there.
+    /// The bridge that an interface is, that it stands on, or that the other end of it is a port of, and its VLAN interface there.
     func bridge(below index: UInt32) -> (bridge: UInt32, vlan: UInt32?)? {
         var (index, vlan): (UInt32, UInt32?) = (index, nil)
         // Stacks are finite, but messages of a changing stack can show a loop.
@@ -58,6 +58,7 @@ extension LinkTable {
             case "bridge": return (index, vlan)
             case "vlan": vlan = index
             case "macvlan", "macvtap", "ipvlan", "ipvtap": break
+            case "veth": return self.bridge(behind: index).map { ($0, vlan) }
             default: return nil
             }
             guard let parent = self.entries[index]?.interface.underlyingIndex else { return nil }
@@ -68,11 +69,18 @@ extension LinkTable {
 
     /// The bridge that the other end of a port is a port of; nil when there is none in this namespace.
     func bridge(behind port: UInt32) -> UInt32? {
-        guard let interface = self.entries[port]?.interface, interface.kind == "veth",
-            let peer = interface.underlyingIndex, let bridge = self.entries[peer]?.interface.controllerIndex,
+        guard let peer = self.entrance(of: port), let bridge = self.entries[peer]?.interface.controllerIndex,
             self.entries[bridge]?.interface.kind == "bridge"
         else { return nil }
         return bridge
+    }
+
+    /// The other end of a veth in this namespace; nil for others.
+    func entrance(of index: UInt32) -> UInt32? {
+        guard let interface = self.entries[index]?.interface, interface.kind == "veth", !interface.isParentElsewhere,
+            let peer = interface.underlyingIndex, self.entries[peer] != nil
+        else { return nil }
+        return peer
     }
 
     /// Whether the other end of a port is in this namespace and no port of anything.

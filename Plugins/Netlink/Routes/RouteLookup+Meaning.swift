@@ -73,7 +73,8 @@ extension RouteLookup {
         case RTN_BLACKHOLE: .blackhole
         case RTN_UNREACHABLE: .unreachable
         case RTN_PROHIBIT: .prohibit
-        case RTN_BROADCAST: .broadcast
+        // To a group no connection is made either, whatever the address is like.
+        case RTN_BROADCAST, RTN_MULTICAST: .broadcast
         default: nil
         }
     }

@@ -196,7 +196,12 @@ final class TunnelLookup {
         }
         // Of those that are not asked about one may have a way.
         var rest = Array(told.dropFirst(asked.count).prefix(1))
-        if leading.isEmpty { rest += learnt.leading.prefix(1).map { learnt.flows[$0] } }
+        if leading.isEmpty {
+            rest += learnt.leading.prefix(1).map { learnt.flows[$0] }
+            // A port of which no far end is known, such as a tap, may lead to the gateway.
+            let others = tunnels.subtracting(asked.map(\.tunnel))
+            if others.contains(where: { look.table.isReady($0) }) { rest += asked.prefix(1) }
+        }
         return routes + rest.map { OuterRoute(.endpoint, to: $0.flow.destination, .unknown) }
     }
 

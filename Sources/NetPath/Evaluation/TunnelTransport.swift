@@ -100,7 +100,7 @@ extension AssessedEvidence {
             }
             // A program may send frames without any address, such as a virtual machine that has the card.
             if isTap, !usable.isEmpty { return (.doubtful, 11) }
-            if self.stoodBesideRoute(outer) { return (no([]), 12) }
+            if self.stoodBesideRoute(outer, below: above) { return (no([]), 12) }
             if !isTap, uplinks.contains(where: { self.isLine($0) && $0.hasHadCarrier != false }) { return (no([]), 13) }
             return (.doubtful, 14)
         }
@@ -119,9 +119,13 @@ extension AssessedEvidence {
     }
 
     /// Whether a route beside the tunnel led somewhere, as was seen before, or as one shows that is still there.
-    private func stoodBesideRoute(_ outer: TunnelEvidence) -> Bool {
-        // What never had a carrier never led anywhere; what is gone may have.
-        (outer.formerCarriers + outer.interfacesBeside).contains { self.byIndex[$0]?.hasHadCarrier != false }
+    ///
+    /// Not one through what stands on the tunnel, such as a macvlan.
+    private func stoodBesideRoute(_ outer: TunnelEvidence, below above: Set<UInt32>) -> Bool {
+        (outer.formerCarriers + outer.interfacesBeside).contains { index in
+            // What never had a carrier never led anywhere; what is gone may have.
+            !above.contains(index) && self.byIndex[index]?.hasHadCarrier != false
+        }
     }
 
     private func cause(_ answers: [TunnelTransport], _ best: UInt32?) -> TunnelTransport.Cause {

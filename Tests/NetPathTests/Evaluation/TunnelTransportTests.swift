@@ -192,6 +192,23 @@ import Testing
         #expect(try !self.verdict(self.into(hardware, beside: [self.eth0])).reason.message.hasSuffix(doubt))
     }
 
+    /// The default route through a macvlan on a tap is none beside the tap.
+    @Test func whatStandsOnATapIsNotBesideIt() throws {
+        let macvlan = NetworkInterface.virtual("m0", 10, kind: "macvlan").with("10.8.0.2/24").on(self.tun0)
+        let back = OuterRoute(
+            .defaultRoute,
+            to: self.endpoint,
+            through: 10,
+            .through(macvlan, source: .from("10.8.0.2"))
+        )
+        let tap = self.tun0.changed {
+            $0.flags.insert(.broadcast)
+            $0.tunnelEvidence = TunnelEvidence(routes: [back])
+        }
+        let verdict = try self.verdict(self.into(macvlan, beside: [tap]))
+        #expect(verdict.reason.message == "IPv4 through m0; it is unknown whether anything carries m0")
+    }
+
     // MARK: Only the mark is known
 
     @Test func markThatFindsNone() throws {

@@ -83,8 +83,8 @@ final class QueueWorker {
     private var reported: QueueError?
     /// Whether the transaction under way has to be a small one.
     private(set) var isDiskFull = false
-    /// How many requests one transaction changes because their time has come.
-    private var stepSize: Int { self.isDiskFull ? 16 : 1_000 }
+    /// How many requests the transaction under way changes because their time has come.
+    private var stepSize = 0
     /// When the first request becomes too old, and when the first request or response is of no use any more.
     var tooOldAt: MonotonicTime?
     var uselessAt: MonotonicTime?
@@ -177,7 +177,7 @@ final class QueueWorker {
         let isDurable = !commands.isEmpty
         let size = commands.reduce(0) { $0 + $1.size }
         var completed = self.completed[...]
-        self.isDiskFull = false
+        (self.isDiskFull, self.stepSize) = (false, 1_000)
         for attempt in 0...3 {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
@@ -201,10 +201,10 @@ final class QueueWorker {
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
                 // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
-                // with what is reserved for that.
-                if case .diskFull = error, attempt < 2 {
+                // with what is reserved for that; one by one at last, as each may have a large body.
+                if case .diskFull = error, attempt < 3 {
                     if attempt > 0 { self.core.store.makeRoom() }
-                    self.isDiskFull = true
+                    (self.isDiskFull, self.stepSize) = (true, attempt < 2 ? 16 : 1)
                     completed = self.completed.prefix(1)
                     continue
                 }
@@ -270,6 +270,8 @@ final class QueueWorker {
             // Only to have a response handled is no attempt.
             if record.response == nil { self.effects.events.append(.attempt(record.id, number: record.attempts + 1)) }
         }
+        // One at a time, and the next at once: what is being sent may take long.
+        if self.isDiskFull, !heads.isEmpty { self.dueAt = now.monotonic }
     }
 
     /// Gives up what is too old by now, and finds out when something will be.
