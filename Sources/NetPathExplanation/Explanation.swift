@@ -25,10 +25,10 @@ public struct Explanation: Hashable, Sendable {
 extension Evidence {
     /// Explains a verdict that was reached on this evidence.
     ///
-    /// Pure, as ``verdict(policy:now:)`` is.
+    /// Pure, as `verdict(policy:now:)` is.
     ///
     /// - Parameters:
-    ///   - verdict: What ``verdict(policy:now:)`` made of it.
+    ///   - verdict: What `verdict(policy:now:)` made of it.
     ///   - policy: What the verdict depends on besides the evidence.
     ///   - now: The present moment.
     ///   - describingErrors: The words for an error number of the system, such as those of `strerror(3)`.
