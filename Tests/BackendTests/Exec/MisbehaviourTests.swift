@@ -79,7 +79,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
         .init(
             "writes numbers that do not fit",
             hello + #"echo '{"evidence":{"interfaces":[{"name":"a","index":99999999999999999999}]}}'"#,
-            "that fits"
+            "a whole number from"
         ),
         .init(
             "names a member twice",
