@@ -63,7 +63,8 @@ struct SilentGatewayTests {
         try uplink.answerAsGateway([gateway + (gateway.contains(":") ? "/64" : "/24")])
         let back = try watched.monitor.next(timeout: .seconds(60)) { self.answers($0)[gateway] == true }
         #expect(back["status"] == "satisfied")
-        #expect(back["reason"]?["message"]?.string?.contains("does not answer") == false)
+        // On a busy machine the other one may be silent for a moment.
+        #expect(back["reason"]?["message"]?.string?.contains("\(gateway) does not answer") == false)
     }
 
     @Test func whereGatewaysAreRequiredAPathNeedsOneThatAnswers() throws {
