@@ -80,6 +80,27 @@ struct DiskTests {
         #expect(counts["dead"]?.string == (way == "expire" ? "\(kept)" : "0"))
     }
 
+    /// One request after another is begun on a full disk, and none waits for the end of another.
+    @Test func aServerThatStallsStopsNoOtherOnAFullDisk() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let folder = "\(stage.lab.directory)/small"
+        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=8m tmpfs \(folder)")
+        let file = "\(folder)/queue.sqlite"
+        try stage.uplink.setPeerCarrier(false)
+        let stalling = ["size": "20000", "name": "stalling", "count": "2"]
+        try stage.start("enqueue", path: "/stall-response", file: file, stalling).waitForEnd()
+        let others = ["size": "20000", "name": "other", "count": "20"]
+        try stage.start("enqueue", file: file, others).waitForEnd()
+        for size in ["64k", "1k", "1"] {
+            try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
+        }
+        try stage.uplink.setPeerCarrier(true)
+        let delivery = try stage.start("deliver", file: file, ["events": "1"])
+        try server.await(22, timeout: .seconds(25))
+        try delivery.stop()
+    }
+
     /// What cannot be written down is not sent, so that nothing goes out twice for want of room.
     @Test func deliveryWaitsForRoom() throws {
         let stage = try Stage()

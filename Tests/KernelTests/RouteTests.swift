@@ -126,6 +126,18 @@ struct RouteTests {
         try watched.expect("satisfied", "routed") { try lab.ip("route del blackhole 8.0.0.0/7") }
     }
 
+    /// No connection is made to a group, or to all hosts of a link at once (ENETUNREACH).
+    @Test(arguments: ["broadcast", "multicast"])
+    func aRouteToManyHostsIsNoWay(kind: String) throws {
+        let lab = try NetworkNamespace()
+        let wan = try self.uplink(in: lab)
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try watched.expect("unsatisfied", "routeRejects") { try lab.ip("route add \(kind) 9.0.0.1 dev wan0") }
+        try watched.expect("satisfied", "routed") { try lab.ip("route del \(kind) 9.0.0.1 dev wan0") }
+    }
+
     /// The kernel says "no route" of every interface where a reject route is the longest prefix.
     @Test(arguments: ["blackhole", "unreachable", "prohibit"])
     func aRouteThatRefusesAPartHidesNoGateway(kind: String) throws {

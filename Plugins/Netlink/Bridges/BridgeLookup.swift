@@ -65,10 +65,7 @@ struct BridgeLookup {
     }
 
     private mutating func find(_ gateway: Neighbour, at address: [UInt8]?, in table: LinkTable) -> BridgePlace? {
-        guard let (bridge, upper) = table.bridge(below: gateway.interfaceIndex) else { return nil }
-        if let entrance = table.entrance(of: gateway.interfaceIndex), !table.forwards(entrance, in: bridge) {
-            return .lost(port: Self.name(of: entrance, in: table))
-        }
+        guard let (bridge, upper, entrance) = table.bridge(below: gateway.interfaceIndex) else { return nil }
         let bridges = table.bridges(connectedTo: bridge)
         self.inUse.formUnion(bridges)
         let lines = bridges.flatMap { bridge in
@@ -81,7 +78,7 @@ struct BridgeLookup {
         // It may have another one by now.
         let neighbour = try? self.queries.ask(.neighbour(gateway), NeighbourUpdate.init).get()
         if let address = neighbour?.hardwareAddress ?? address,
-            let place = self.follow(address, through: bridges, upper, hasLine: !lines.isEmpty, in: table)
+            let place = self.follow(address, through: bridges, upper, entrance, hasLine: !lines.isEmpty, in: table)
         {
             return place
         }
@@ -95,11 +92,15 @@ struct BridgeLookup {
         _ address: [UInt8],
         through bridges: [UInt32],
         _ upper: UInt32?,
+        _ entrance: UInt32?,
         hasLine: Bool,
         in table: LinkTable
     ) -> BridgePlace? {
-        var bridge = bridges[0]
+        var (bridge, entrance) = (bridges[0], entrance)
         for _ in bridges {
+            if let entrance, !table.forwards(entrance, in: bridge) {
+                return .lost(port: Self.name(of: entrance, in: table))
+            }
             guard let vlan = self.vlan(in: bridge, of: bridge == bridges[0] ? upper : nil) else { return nil }
             let key = ForwardingUpdate.Key(bridge: bridge, vlan: vlan, address: address)
             guard let port = self.port(for: key, in: table) else {
@@ -112,10 +113,7 @@ struct BridgeLookup {
                 return .lost(port: Self.name(of: port, in: table))
             }
             guard let next = table.bridge(behind: port) else { return table.isLooseEnd(port) ? nil : .reachable }
-            if let entrance = table.entrance(of: port), !table.forwards(entrance, in: next) {
-                return .lost(port: Self.name(of: entrance, in: table))
-            }
-            bridge = next
+            (bridge, entrance) = (next, table.otherEnd(of: port))
         }
         return nil
     }

@@ -48,17 +48,18 @@ extension LinkTable {
         self.members[bridge]?.all.contains(port) == true && self.entries[port]?.forwards == true
     }
 
-    /// The bridge that an interface is, that it stands on, or that the other end of it is a port of, and its VLAN interface there.
-    func bridge(below index: UInt32) -> (bridge: UInt32, vlan: UInt32?)? {
+    /// The bridge that an interface is or stands on, with its VLAN interface there, and the port by which packets come into it
+    /// where that is the other end of a veth.
+    func bridge(below index: UInt32) -> (bridge: UInt32, vlan: UInt32?, port: UInt32?)? {
         var (index, vlan): (UInt32, UInt32?) = (index, nil)
         // Stacks are finite, but messages of a changing stack can show a loop.
         for _ in 0..<8 {
             // One by one: an interface is large.
             switch self.entries[index]?.interface.kind {
-            case "bridge": return (index, vlan)
+            case "bridge": return (index, vlan, nil)
             case "vlan": vlan = index
             case "macvlan", "macvtap", "ipvlan", "ipvtap": break
-            case "veth": return self.bridge(behind: index).map { ($0, vlan) }
+            case "veth": return self.bridge(behind: index).map { ($0, vlan, self.otherEnd(of: index)) }
             default: return nil
             }
             guard let parent = self.entries[index]?.interface.underlyingIndex else { return nil }
@@ -69,14 +70,14 @@ extension LinkTable {
 
     /// The bridge that the other end of a port is a port of; nil when there is none in this namespace.
     func bridge(behind port: UInt32) -> UInt32? {
-        guard let peer = self.entrance(of: port), let bridge = self.entries[peer]?.interface.controllerIndex,
+        guard let peer = self.otherEnd(of: port), let bridge = self.entries[peer]?.interface.controllerIndex,
             self.entries[bridge]?.interface.kind == "bridge"
         else { return nil }
         return bridge
     }
 
     /// The other end of a veth in this namespace; nil for others.
-    func entrance(of index: UInt32) -> UInt32? {
+    func otherEnd(of index: UInt32) -> UInt32? {
         guard let interface = self.entries[index]?.interface, interface.kind == "veth", !interface.isParentElsewhere,
             let peer = interface.underlyingIndex, self.entries[peer] != nil
         else { return nil }
@@ -85,10 +86,7 @@ extension LinkTable {
 
     /// Whether the other end of a port is in this namespace and no port of anything.
     func isLooseEnd(_ port: UInt32) -> Bool {
-        guard let interface = self.entries[port]?.interface, interface.kind == "veth",
-            let peer = interface.underlyingIndex.flatMap({ self.entries[$0]?.interface })
-        else { return false }
-        return !interface.isParentElsewhere && peer.controllerIndex == nil
+        self.otherEnd(of: port).map { self.entries[$0]?.interface.controllerIndex == nil } ?? false
     }
 
     /// More bridges than that are not looked through.

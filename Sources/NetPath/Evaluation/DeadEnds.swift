@@ -24,8 +24,7 @@ extension AssessedEvidence {
         let parent = self.interfaces[position].kind == "vlan" ? self.interfaces[position].underlyingIndex : nil
         let end = parent.flatMap { self.byIndex.position(of: $0) } ?? position
         if let port = self.lostPort(of: NextHop(interfaceIndex: index)) {
-            let name = self.interfaces[end].name
-            return PathReason(.noCarrier, "\(port), the port of \(name) to the gateway, has no link")
+            return PathReason(.noCarrier, "\(port), the bridge port to the gateway, has no link")
         }
         // A backend that did not look for diversions cannot tell.
         let discards = self.interfaces[position].diversions == [] && self.interfaces[end].hasDiscardingKind

@@ -48,8 +48,8 @@ extension AssessedEvidence {
             assessment?.reason.message += consequence
             assessment?.isUsable = false
             return assessment
-        case .port(let port, let index, let address):
-            return because(.noCarrier, "\(port), the port of \(self.name(index)) to \(address), has no link")
+        case .port(let port, _, let address):
+            return because(.noCarrier, "\(port), the bridge port to \(address), has no link")
         case .source(let index, let destination):
             if self.assessments[index]?.isStartable == true {
                 return self.assessment(of: tunnel, lost: .interface(index))

@@ -39,14 +39,17 @@ extension StoreTransaction {
     /// What became of requests that were given up, and whether these were all.
     typealias Expired = (requests: [(id: UUID, finish: Finish)], isAll: Bool)
 
+    /// How many requests one transaction changes at most because their time has come.
+    static let step = 1_000
+
     /// Gives up so many of those that are of no use any more; lanes go by what that asks for.
-    func giveUpLate(limit: Int = 1_000) throws -> Expired {
+    func giveUpLate(limit: Int = StoreTransaction.step) throws -> Expired {
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ?"
         return try self.giveUp("\(late) AND \(Self.aging) ORDER BY deadline", [self.now], limit: limit)
     }
 
     /// The same for what is too old.
-    func giveUpOld(maxAge: Duration, limit: Int = 1_000) throws -> Expired {
+    func giveUpOld(maxAge: Duration, limit: Int = StoreTransaction.step) throws -> Expired {
         let oldest = self.now &- maxAge.inMilliseconds
         return try self.giveUp("WHERE \(Self.aging) AND enqueued <= ? ORDER BY sequence", [oldest], limit: limit)
     }
@@ -57,7 +60,11 @@ extension StoreTransaction {
         return try self.giveUp(sql, [uniqueKey, self.now, self.now &- maxAge.inMilliseconds])
     }
 
-    private func giveUp(_ condition: String, _ arguments: StatementArguments, limit: Int = 1_000) throws -> Expired {
+    private func giveUp(
+        _ condition: String,
+        _ arguments: StatementArguments,
+        limit: Int = StoreTransaction.step
+    ) throws -> Expired {
         let rows = try self.rows("\(condition) LIMIT \(limit)", arguments)
         // One may be given up with another that was before it in its lane.
         var seen: Set<UUID> = []

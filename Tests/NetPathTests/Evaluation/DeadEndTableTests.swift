@@ -149,7 +149,7 @@ import Testing
         )
         #expect(
             message(Self.through(places: .lost(port: "eno1")))
-                == "eno1, the port of br0 to the gateway, has no link"
+                == "eno1, the bridge port to the gateway, has no link"
         )
         #expect(
             message(Self.through(places: .unknown(ports: ["eno1", "eno2", "eno3"])))

@@ -81,10 +81,10 @@ final class QueueWorker {
     private var failures = 0
     /// What is in the way, once it was said.
     private var reported: QueueError?
-    /// Whether the transaction under way has to be a small one.
-    private(set) var isDiskFull = false
     /// How many requests the transaction under way changes because their time has come.
-    private var stepSize = 0
+    private var stepSize = StoreTransaction.step
+    /// Whether the transaction under way has to be a small one.
+    var isDiskFull: Bool { self.stepSize < StoreTransaction.step }
     /// When the first request becomes too old, and when the first request or response is of no use any more.
     var tooOldAt: MonotonicTime?
     var uselessAt: MonotonicTime?
@@ -177,7 +177,7 @@ final class QueueWorker {
         let isDurable = !commands.isEmpty
         let size = commands.reduce(0) { $0 + $1.size }
         var completed = self.completed[...]
-        (self.isDiskFull, self.stepSize) = (false, 1_000)
+        self.stepSize = StoreTransaction.step
         for attempt in 0...3 {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
@@ -204,7 +204,7 @@ final class QueueWorker {
                 // with what is reserved for that; one by one at last, as each may have a large body.
                 if case .diskFull = error, attempt < 3 {
                     if attempt > 0 { self.core.store.makeRoom() }
-                    (self.isDiskFull, self.stepSize) = (true, attempt < 2 ? 16 : 1)
+                    self.stepSize = attempt < 2 ? 16 : 1
                     completed = self.completed.prefix(1)
                     continue
                 }
