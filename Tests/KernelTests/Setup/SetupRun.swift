@@ -92,14 +92,9 @@ struct SetupRun {
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         try network.mark()
         if Spares.areAlwaysThere { try network.perform(Spares(beside: setup).appear) }
-        self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", configuration])
-        self.fresh = FreshLook(in: network.lab, of: try Self.program, configuration: configuration)
+        self.monitor = try network.lab.start(Watched.program, ["watch", "--json", "--config", configuration])
+        self.fresh = FreshLook(in: network.lab, of: try Watched.program, configuration: configuration)
         if setup.isRandom { self.hasPlayedSpares = true }
-    }
-
-    /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
-    private static var program: String {
-        get throws { try MonitorProcess.builtProduct("netpath") }
     }
 
     private mutating func run() throws {

@@ -41,6 +41,22 @@ struct TurnTests {
         #expect(later.map(\.gate.host) == ["a.net", "fails.net", "works.net"])
     }
 
+    /// A host that is slow to take connections gets its whole time at the second attempt.
+    @Test func onlyTheFirstConnectionIsShortAndOnlyWhileOthersWait() {
+        var lab = MachineLab(QueueSettings.with { $0.concurrency = 4 })
+        lab.online()
+        _ = lab.attempt(post("works.net"), .status(404))
+        _ = lab.attempt(post("fails.net"), .lost)
+        func limit(_ host: String, _ gates: Int) -> Duration? {
+            let request = self.start(host, &lab)
+            defer { lab.machine.dropped(request.id) }
+            return lab.machine.connectionLimit(of: request.id, besideGates: gates)
+        }
+        #expect(limit("new.net", 5) == .seconds(3))
+        #expect(limit("new.net", 4) == nil)
+        #expect(limit("works.net", 5) == nil && limit("fails.net", 5) == nil)
+    }
+
     @Test func hostsTakeTurnsInOneChoice() {
         var lab = MachineLab(QueueSettings.with { $0.concurrency = 4 })
         lab.online()

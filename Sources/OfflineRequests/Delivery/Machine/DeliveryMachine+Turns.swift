@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPath
 
 /// Whose turn it is: the hosts take turns, those that work first and those that fail last, and in each host the requests
@@ -33,8 +34,16 @@ extension DeliveryMachine {
         return self.proven.contains(host) ? .proven : .unknown
     }
 
-    /// Whether a host has neither answered nor failed yet, as far as is remembered.
-    func isUnknown(_ host: String) -> Bool { self.rank(of: host) == .unknown }
+    /// How long a connection may take to a host of which nothing is known, while others wait for a place: one that takes
+    /// longer gets its whole time at the next attempt, and the others need not wait for as long.
+    static let firstConnection: Duration = .seconds(3)
+
+    /// How long the connection of a request that is being sent may take at most, where so many gates have requests; nil for as
+    /// long as the request allows.
+    func connectionLimit(of id: UUID, besideGates count: Int) -> Duration? {
+        guard count > self.concurrency, let host = self.running[id]?.host else { return nil }
+        return self.rank(of: host) == .unknown ? Self.firstConnection : nil
+    }
 
     /// The gates that are open, in the order of their turns.
     ///

@@ -115,9 +115,7 @@ extension QueueWorker {
             self.machine.dropped(id)
             return self.handle(response, of: flight, at: now)
         }
-        guard let prepare = self.core.settings.prepare else {
-            return self.send(request.httpRequest(), to: Gate(request).host, id, run)
-        }
+        guard let prepare = self.core.settings.prepare else { return self.send(request.httpRequest(), id, run) }
         Task(executorPreference: self.core.executor) { [core = self.core] in
             var (http, failure) = (request.httpRequest(), String?.none)
             do { try await prepare(&http, request) } catch { failure = "\(error)" }
@@ -125,14 +123,10 @@ extension QueueWorker {
         }
     }
 
-    /// How long a connection may take to a host of which nothing is known, while there are more hosts than places: one that
-    /// takes longer gets its whole time at the next attempt, and the others need not wait for as long.
-    private static let firstConnection: Duration = .seconds(3)
-
-    private func send(_ http: TransportRequest, to host: String, _ id: UUID, _ run: UInt64) {
+    private func send(_ http: TransportRequest, _ id: UUID, _ run: UInt64) {
         var http = http
-        if self.gates.count > self.machine.concurrency, self.machine.isUnknown(host) {
-            http.timeouts.connect = min(http.timeouts.connect, Self.firstConnection)
+        if let limit = self.machine.connectionLimit(of: id, besideGates: self.gates.count) {
+            http.timeouts.connect = min(http.timeouts.connect, limit)
         }
         let task = self.core.transport.start(http) { [core = self.core] result in
             core.post { worker, now in worker.finished(id, run, result, at: now) }
@@ -144,7 +138,7 @@ extension QueueWorker {
 
     private func prepared(_ id: UUID, _ run: UInt64, _ http: TransportRequest, _ failure: String?, at now: Moment) {
         guard let flight = self.flight(id, run) else { return }
-        guard let failure else { return self.send(http, to: Gate(flight.record.request).host, id, run) }
+        guard let failure else { return self.send(http, id, run) }
         let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
         let text = flight.record.request.redact("it could not be prepared: \(failure)")
         self.complete(CompletedAttempt(record: flight.record, disposition: disposition, failure: text))
