@@ -185,11 +185,14 @@ format:
 man:
 	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
 
-# The documentation of every product as one site, in .build/documentation; and the picture of the modules in it, drawn
-# anew from the description of the package.
+# The documentation of every product as one site, in .build/documentation; and the pictures in it, that of the
+# modules from the description of the package.
+docs: PACKAGES += graphviz
 docs: packages
-	SWIFT="$(SWIFT)" .ci/draw-modules >.build/modules.svg
+	mkdir -p .build
+	SWIFT="$(SWIFT)" .ci/draw-modules | dot -Tsvg >.build/modules.svg
 	mv .build/modules.svg Sources/NetPath/NetPath.docc/Modules.svg
+	dot -Tsvg Documentation/flow.dot >Sources/NetPath/NetPath.docc/Flow.svg
 	$(SWIFT) build
 	SWIFT="$(SWIFT)" NETPATH_CI=1 .ci/check-documentation .build/documentation
 	@echo "To read it: python3 -m http.server --directory .build/documentation, http://localhost:8000/documentation"
