@@ -175,6 +175,9 @@ public struct LoadedConfiguration: Sendable {
                     + "through it; add a backend of type tcpProbe, which sends some"
             )
         }
+        if settings.probes == .required, backends.allSatisfy({ ["netlink", "sysfs"].contains($0.type) || $0.mode == .off }) {
+            root.nested("merge").warn("probes", "changes nothing: no backend probes; add one of type tcpProbe or httpProbe")
+        }
         try root.validate()
         return LoadedConfiguration(
             origin: source.name,

@@ -65,22 +65,22 @@ struct SendBody {
 
     private func read(_ path: String) throws(QueueError) -> Data {
         if path == "-" { return try self.read(.standardInput, "of standard input") }
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw .bodyUnreadable(path: path, reason: "it is not there, or not for this user")
-        }
-        return try self.read(file, path)
+        return try self.read(FileHandle(forReadingFrom: URL(fileURLWithPath: path)), path)
     }
 
-    private func read(_ file: FileHandle, _ name: String) throws(QueueError) -> Data {
+    private func read(_ file: @autoclosure () throws -> FileHandle, _ name: String) throws(QueueError) -> Data {
         do {
             // One more than may be: more need not be read to refuse it.
-            return try file.read(upToCount: self.limit &+ 1) ?? Data()
+            return try file().read(upToCount: self.limit &+ 1) ?? Data()
         } catch {
-            // Foundation's own words do not say it.
-            let cause = (error as? CocoaError)?.underlying.map { $0 as NSError }
-            let number = cause.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32($0.code) : nil }
-            let reason = number.map { SystemReason.text($0) } ?? error.localizedDescription
-            throw .bodyUnreadable(path: name, reason: reason)
+            throw .bodyUnreadable(path: name, reason: fileReason(error))
         }
     }
+}
+
+/// Why a file cannot be read: what the system says, which Foundation's own words do not.
+func fileReason(_ error: any Error) -> String {
+    let cause = (error as? CocoaError)?.underlying.map { $0 as NSError }
+    let number = cause.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32($0.code) : nil }
+    return number.map { SystemReason.text($0) } ?? error.localizedDescription
 }

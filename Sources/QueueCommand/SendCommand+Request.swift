@@ -79,8 +79,12 @@ extension HeaderFields {
     }
 
     private static func lines(of path: String) throws(QueueError) -> [String] {
-        guard let content = try? FileHandle(forReadingAtPath: path)?.read(upToCount: 1 << 20) else {
-            throw .invalidRequest(field: "header", reason: "cannot be read from the file \(path.safe)")
+        let content: Data
+        do {
+            content = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 1 << 20) ?? Data()
+        } catch {
+            let reason = "cannot be read from the file \(path.safe): \(fileReason(error))"
+            throw .invalidRequest(field: "header", reason: reason)
         }
         // Longer heads are refused by servers.
         guard content.count < 1 << 20 else {

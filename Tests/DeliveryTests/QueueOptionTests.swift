@@ -84,7 +84,12 @@ struct QueueOptionTests {
         let bad = try self.tool.run("send", "-H", "@\(folder)/bad", QueueTool.origin + "/ok")
         #expect(bad.status == 64)
         #expect(bad.errors.contains("line 1 of \(folder)/bad") && !bad.errors.contains("s3cr3t"), "\(bad.errors)")
-        #expect(try self.tool.run("send", "-H", "@\(folder)/none", QueueTool.origin + "/ok").status == 64)
+        for words in [["-H", "@\(folder)/none"], ["--data-urlencode", "@\(folder)/none"], ["--data", "@\(folder)/none"]] {
+            let missing = try self.tool.run(["send"] + words + [QueueTool.origin + "/ok"])
+            #expect(missing.status == 64)
+            #expect(missing.errors.contains("\(folder)/none"))
+            #expect(missing.errors.contains("No such file or directory"), "\(missing.errors)")
+        }
         // Nothing of it stays once it is cancelled, whichever command did that.
         #expect(try self.tool.run("queue", "cancel", "--all").status == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix("queue.sqlite") {

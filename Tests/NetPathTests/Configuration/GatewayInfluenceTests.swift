@@ -5,7 +5,7 @@ import NetPath
 import NetPathConfiguration
 import Testing
 
-/// What the configuration says of gateways that do not answer.
+/// What the configuration says of gateways that do not answer, and of probes.
 @Suite struct GatewayInfluenceTests {
     private func load(_ text: String) throws -> LoadedConfiguration {
         try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
@@ -20,5 +20,15 @@ import Testing
         let unprobed = try self.load("backends: [{type: netlink}]\nmerge: {gateways: required}")
         #expect(unprobed.warnings.count == 1)
         #expect(unprobed.warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' leaves it") == true)
+    }
+
+    /// Only what could probe is taken for a probe: a program of the user may do so, too.
+    @Test(arguments: [
+        ("{type: netlink}, {type: sysfs}", true), ("{type: netlink}, {type: tcpProbe, mode: off}", true),
+        ("{type: netlink}, {type: tcpProbe}", false), ("{type: netlink}, {type: exec, command: [/bin/true]}", false),
+    ])
+    func requiredProbesNeedAProbe(backends: String, isWarned: Bool) throws {
+        let warnings = try self.load("backends: [\(backends)]\nmerge: {probes: required}").warnings.map(\.description)
+        #expect(warnings.contains { $0.hasPrefix("t:2:17: warning: 'merge.probes' changes nothing") } == isWarned)
     }
 }
