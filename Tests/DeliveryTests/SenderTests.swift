@@ -40,6 +40,29 @@ struct SenderTests {
         #expect(try server.bodies(1) == ["x"])
     }
 
+    /// SQLite hands its lock to whoever asks while it is free; who asks seldom must have a turn, too.
+    @Test func busyWritersKeepNobodyWaiting() throws {
+        let program = try MonitorProcess.builtProduct("OfflineScenarios")
+        let words = "enqueue \(self.tool.file) \(QueueTool.origin) --name"
+        let writers = try (0..<4).map { number in
+            let line = "exec '\(program)' \(words) writer-\(number) >\(self.tool.lab.directory)/writer-\(number)"
+            return try self.tool.lab.start("sh", ["-c", line])
+        }
+        let deadline = ContinuousClock.now + .seconds(60)
+        func pending() throws -> Double {
+            try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number ?? 0
+        }
+        while try pending() < 100 { try #require(.now < deadline) }
+        for _ in 0..<5 {
+            let begin = ContinuousClock.now
+            try self.tool.send("-d", "x")
+            #expect(.now - begin < .seconds(10))
+        }
+        let before = try pending()
+        while try pending() <= before { try #require(.now < deadline) }
+        for writer in writers { writer.sendSignal(.kill) }
+    }
+
     /// Has another process keep the file, one that is stopped, for example.
     private func keepFile() throws -> MonitorProcess {
         let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])

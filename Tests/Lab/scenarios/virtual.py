@@ -63,6 +63,24 @@ def lacp(world, watch):
     views.expect("at the start", "unsatisfied noCarrier")
 
 
+@scenario("802.3ad bond that needs two members: one fails and comes back")
+def min_links(world, watch):
+    for space, peer in (("far", "here"), ("here", "far")):
+        world.link(space, "link add bond0 type bond mode 802.3ad miimon 100 lacp_rate fast min_links 2")
+    for name in ("port0", "port1"):
+        world.here(f"link add {name} type veth peer name {name}-far netns far", f"link set {name} master bond0")
+        world.far(f"link set {name}-far master bond0")
+    world.far("link set bond0 up", "address add 10.2.0.1/24 dev bond0")
+    world.here("link set bond0 up", "address add 10.2.0.2/24 dev bond0", "route add default via 10.2.0.1 dev bond0")
+    world.wait_for_link("bond0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set port0-far down")
+    views.expect("one member is too few", "unsatisfied noCarrier")
+    world.far("link set port0-far up")
+    views.expect("both are back", WIRED)
+
+
 @scenario("VLAN whose parent loses its carrier, and goes down")
 def vlan(world, watch):
     world.veth("lan0", 1, route=False)
@@ -168,6 +186,49 @@ def bridge(world, watch):
     views.expect("the uplink is back", WIRED)
 
 
+@scenario("bridge that filters VLANs, with the tap of a virtual machine: the uplink fails while the tap is alive")
+def filtering_bridge(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.far("link add link lan0-far name v7 type vlan id 7", "link set v7 up", "address add 10.3.0.1/24 dev v7")
+    world.tap("tap0")
+    world.here("link add br0 type bridge vlan_filtering 1", "link set lan0 master br0", "link set tap0 master br0",
+               "link set br0 up", "link add link br0 name v7 type vlan id 7", "link set v7 up", "address add 10.3.0.2/24 dev v7",
+               "route add default via 10.3.0.1 dev v7")
+    for port in (["lan0"], ["tap0"], ["br0", "self"]):
+        world.run_in("here", "bridge", "vlan", "add", "vid", "7", "dev", *port)
+    world.wait_for_link("br0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set lan0-far down")
+    views.expect("the uplink fails", "unsatisfied noCarrier", sysfs=["satisfied routed other"], fresh=())
+    world.far("link set lan0-far up", "link set v7 up")
+    views.expect("the uplink is back", WIRED)
+
+
+@scenario("bridge port with a backup port: its cable fails, and then it has no backup")
+def backup_port(world, watch):
+    bridge = ("link add br0 type bridge",) + tuple(f"link set port{n}{{}} master br0" for n in (0, 1)) + ("link set br0 up",)
+    for name in ("port0", "port1"):
+        world.here(f"link add {name} type veth peer name {name}-far netns far", f"link set {name} up")
+        world.far(f"link set {name}-far up")
+    world.far(*(line.format("-far") for line in bridge), "address add 10.2.0.1/24 dev br0")
+    world.here(*(line.format("") for line in bridge), "address add 10.2.0.2/24 dev br0", "route add default via 10.2.0.1 dev br0")
+    gateway = json.loads(world.run_in("far", "ip", "-json", "link", "show", "dev", "br0"))[0]["address"]
+    # No frame goes round in the two bridges.
+    for name in ("port0", "port1"):
+        world.run_in("here", "bridge", "link", "set", "dev", name, "isolated", "on")
+    world.run_in("here", "bridge", "fdb", "replace", gateway, "dev", "port0", "master", "static")
+    world.run_in("here", "bridge", "link", "set", "dev", "port0", "backup_port", "port1")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set port0-far down")
+    views.expect("the backup port carries what was for the port", WIRED)
+    world.run_in("here", "bridge", "link", "set", "dev", "port0", "nobackup_port")
+    views.expect("there is no backup port", "unsatisfied noCarrier", sysfs=[WIRED])
+    world.far("link set port0-far up")
+    views.expect("the port's cable is back", WIRED)
+
+
 @scenario("VRF that takes the uplink away from everything else")
 def vrf(world, watch):
     world.veth("lan0", 1)
@@ -192,3 +253,23 @@ def kill_switch(world, watch):
                  sysfs=["satisfied routed other"])
     world.here("link del kill")
     views.expect("the dummy is gone", WIRED)
+
+
+@scenario("dummy interface whose packets tc sends on")
+def redirected(world, watch):
+    world.veth("lan0", 1)
+    gateway = json.loads(world.run_in("far", "ip", "-json", "link", "show", "dev", "lan0-far"))[0]["address"]
+    world.far("route add 10.9.0.1 via 10.1.0.2 dev lan0-far")
+    views = watch()
+    views.expect("at the start", WIRED)
+    # A dummy has no neighbours: what it sends is for its own MAC address.
+    world.here("link add out type dummy", f"link set out address {gateway}", "link set out up", "address add 10.9.0.1/32 dev out")
+    world.run_in("here", "tc", "qdisc", "add", "dev", "out", "clsact")
+    world.run_in("here", "tc", "filter", "add", "dev", "out", "egress", "matchall",
+                 "action", "mirred", "egress", "redirect", "dev", "lan0")
+    world.here("route replace default dev out")
+    views.expect("everything goes to the dummy", "satisfied routed other")
+    world.run_in("here", "tc", "qdisc", "del", "dev", "out", "clsact")
+    views.expect("tc sends nothing on", "unsatisfied interfaceDown", sysfs=["satisfied routed other"])
+    world.here("link del out", "route replace default via 10.1.0.1 dev lan0")
+    views.expect("the dummy is gone", "?unsatisfied noRoute", WIRED)
