@@ -183,6 +183,8 @@ extension TunnelLookup {
         var gatewayed: [UInt32]?
         /// The routes to single hosts, those through the same interfaces once; nil until they are asked for.
         var hostRoutes: Set<TableRoute>?
+        /// The answers about the tunnels among the ports of bridges, of which several may be connected.
+        var routesOfPorts: [UInt32: [OuterRoute]] = [:]
 
         init(table: LinkTable, rules: [InterfaceRule], answers: [ReferenceRoute]) {
             (self.table, self.rules, self.answers) = (table, rules, answers)
@@ -236,11 +238,14 @@ extension TunnelLookup {
 extension LinkTable {
     /// Whether an interface can be a tunnel, or stand on one, without a rule that says so.
     func mayBeTunnel(_ index: UInt32) -> Bool {
+        self.mayBeTunnelItself(index) || !self.tunnelsBesideOthers(of: index).isEmpty
+    }
+
+    private func mayBeTunnelItself(_ index: UInt32) -> Bool {
         // One by one: an interface is large.
         let kind = self.entries[index]?.interface.kind
         return self.entries[index]?.hasTunnelKind == true || kind == "ppp" || self.foundation(of: index) == .tunnels
             || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
-            || !self.tunnelsBesideOthers(of: index).isEmpty
     }
 
     /// The tunnels of which one, and a far end of which, is chosen for each frame: a VXLAN, or the ports of a bridge.
@@ -255,7 +260,23 @@ extension LinkTable {
     }
 
     /// The first interfaces that may be tunnels.
-    var possibleTunnels: [UInt32] { Array(self.principals.filter { self.mayBeTunnel($0) }.prefix(64)) }
+    var possibleTunnels: [UInt32] {
+        var possible: [UInt32] = []
+        // Bridges that are connected have the same ports, and are looked through once for all of them.
+        var bridgesWithout: Set<UInt32> = []
+        for index in self.principals where possible.count < 64 {
+            if self.mayBeTunnelItself(index) {
+                possible.append(index)
+            } else if self.entries[index]?.interface.kind == "bridge", !bridgesWithout.contains(index) {
+                if self.tunnelsBesideOthers(of: index).isEmpty {
+                    bridgesWithout.formUnion(self.bridges(connectedTo: index))
+                } else {
+                    possible.append(index)
+                }
+            }
+        }
+        return possible
+    }
 
     /// Whether an interface is up and has a carrier, as far as it says.
     func isReady(_ index: UInt32) -> Bool { self.entries[index]?.hasCarrier == true }

@@ -75,7 +75,7 @@ final class TunnelLookup {
             // Tunnels may lead into one another in a circle.
             guard seen.insert(index).inserted, let interface = table.entries[index]?.interface else { continue }
             guard look.isTunnel(index) || self.isCarriedByL2TP(interface, look.rule(for: index)) else {
-                self.lastAnswer[index] = self.evidence(ofBridge: index, look)
+                self.lastAnswer[index] = self.evidence(ofBridge: index, &look)
                 if let parent = interface.underlyingIndex, table.mayBeTunnel(parent) { pending.append(parent) }
                 continue
             }
@@ -88,9 +88,10 @@ final class TunnelLookup {
 
     /// What is known of a bridge that has tunnels beside other ports: nothing while one of these has no way, since what
     /// packets go to may be behind it; nil otherwise.
-    private func evidence(ofBridge index: UInt32, _ look: Look) -> TunnelEvidence? {
+    private func evidence(ofBridge index: UInt32, _ look: inout Look) -> TunnelEvidence? {
         for tunnel in look.table.tunnelsBesideOthers(of: index) {
-            let routes = self.answers(about: tunnel, .endpoint, look)
+            let routes = look.routesOfPorts[tunnel] ?? self.answers(about: tunnel, .endpoint, look)
+            look.routesOfPorts[tunnel] = routes
             if look.table.isReady(tunnel), routes.contains(where: { $0.leadsOut(of: tunnel, look.table) }) { continue }
             guard let destination = routes.first?.destination ?? self.destinations.first else { continue }
             return TunnelEvidence(routes: [OuterRoute(.endpoint, to: destination, .unknown)])
