@@ -81,7 +81,7 @@ final class NetworkReader {
             reading.interfaces.map { ($0.name, $0.index) },
             uniquingKeysWith: { first, _ in first }
         )
-        reading.ipv4Addresses = self.queries.ipv4Addresses().map { list in
+        reading.addresses[.ipv4] = self.queries.ipv4Addresses().map { list in
             var addresses: [UInt32: [InterfaceAddress]] = [:]
             for (label, bits) in list {
                 // The label of a further address is the interface's name, or that and a colon.
@@ -101,9 +101,9 @@ final class NetworkReader {
             return addresses
         }
         switch self.files.read("if_inet6", in: network, limit: Self.listLimit, IPv6Line.parse) {
-        case .missing: reading.ipv6Addresses = [:]
+        case .missing: reading.addresses[.ipv6] = [:]
         case .read(let lines?):
-            reading.ipv6Addresses = Dictionary(grouping: lines, by: \.interfaceIndex).mapValues { $0.map(\.address) }
+            reading.addresses[.ipv6] = Dictionary(grouping: lines, by: \.interfaceIndex).mapValues { $0.map(\.address) }
             for line in lines where line.isDynamic && line.address.isGlobal {
                 reading.dynamicAddresses[line.interfaceIndex, default: []].insert(line.address.prefix)
             }
@@ -116,11 +116,11 @@ final class NetworkReader {
 
     private func readRoutes(_ network: Directory, into reading: inout NetworkReading) {
         let destinations = self.options.referenceDestinations
-        reading.ipv4Routes =
+        reading.routes[.ipv4] =
             self.files.read("route", in: network, limit: Self.ipv4RouteLimit) { text, isComplete in
                 RouteTable(ipv4: text, isComplete: isComplete, covering: destinations)
             }.value ?? nil
-        if reading.ipv4Routes == nil {
+        if reading.routes[.ipv4] == nil {
             reading.limitations.append("\(self.options.procfs)/route cannot be read; IPv4 routes are unknown")
         }
         let limit = Self.ipv6RouteLimit.anyway + Self.ipv6RouteLimit.perInterface * reading.interfaces.count
@@ -129,10 +129,10 @@ final class NetworkReader {
             RouteTable(ipv6: $0, isComplete: $1, covering: destinations, isOwnNetwork: isOwnNetwork)
         }
         switch ipv6 {
-        case .read(let table?): reading.ipv6Routes = table
+        case .read(let table?): reading.routes[.ipv6] = table
         // A kernel without IPv6 has neither file.
-        case .missing where reading.ipv4Routes != nil && reading.ipv6Addresses?.isEmpty == true:
-            reading.ipv6Routes = RouteTable()
+        case .missing where reading.routes[.ipv4] != nil && reading.addresses[.ipv6]?.isEmpty == true:
+            reading.routes[.ipv6] = RouteTable()
         case .missing, .failed, .read(nil):
             reading.limitations.append(
                 "\(self.options.procfs)/ipv6_route is too long, does not show which table is the main one, or cannot be "
@@ -146,8 +146,7 @@ final class NetworkReader {
     /// Asks what becomes of packets whose route refuses them: procfs shows a throw, after which other tables are asked,
     /// as it shows a blackhole.
     private func askWhatRefuses(into reading: inout NetworkReading) {
-        let tables = [reading.ipv4Routes, reading.ipv6Routes].compactMap { $0 }
-        guard tables.contains(where: { $0.entries.contains(where: \.isRefusal) }) else { return }
+        guard reading.routes.values.contains(where: { $0.entries.contains(where: \.isRefusal) }) else { return }
         let choice = RouteChoice(reading)
         for destination in self.options.referenceDestinations where choice.isRefused(destination) {
             reading.refusals[destination] = self.queries.refusal(of: destination)
@@ -157,7 +156,7 @@ final class NetworkReader {
     private func readSettings(into reading: inout NetworkReading) {
         let deaf = Set(reading.interfaces.filter { $0.isUp && $0.hasCarrier == false }.map(\.name))
         for family in AddressFamily.allCases {
-            let names = Set((reading.routes(family)?.entries ?? []).compactMap(\.interface)).intersection(deaf)
+            let names = Set((reading.routes[family]?.entries ?? []).compactMap(\.interface)).intersection(deaf)
             reading.ignoredWithoutCarrier[family] = names.filter { name in
                 // IPv6 copies the word for all interfaces to each of them.
                 (family == .ipv4 ? [name, "all"] : [name]).contains { scope in

@@ -57,7 +57,7 @@ struct NetworkHistory {
         let former = self.memories
         var memories: [UInt32: Memory] = [:]
         memories.reserveCapacity(reading.interfaces.count)
-        let routers = Set((reading.ipv6Routes?.entries ?? []).filter(\.isAdvertised).compactMap(\.interface))
+        let routers = Set((reading.routes[.ipv6]?.entries ?? []).filter(\.isAdvertised).compactMap(\.interface))
         for interface in reading.interfaces {
             let old = former?[interface.index].flatMap { $0.name == interface.name ? $0 : nil }
             let hasCarrier = interface.isUp && interface.hasCarrier != false && interface.operationalState != .down
@@ -144,7 +144,7 @@ struct NetworkHistory {
         interface.controllerIndex = reading.controllerIndex
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }
         interface.isRadioBlocked = reading.isRadioBlocked
-        interface.addresses = AddressFamily.allCases.flatMap { network.addresses($0)?[reading.index] ?? [] }.sorted()
+        interface.addresses = AddressFamily.allCases.flatMap { network.addresses[$0]?[reading.index] ?? [] }.sorted()
         let memory = self.memories?[reading.index]
         // Whether DHCP runs does not show, so that there is no "no".
         interface.expectsConfiguration = memory?.sawRouterAdvertisement == true ? true : nil
@@ -172,7 +172,7 @@ struct NetworkHistory {
                 choice.defaultRoute(to: $0, through: reading)
             }
         }
-        let isKnown = AddressFamily.allCases.allSatisfy { network.routes($0) != nil }
+        let isKnown = AddressFamily.allCases.allSatisfy { network.routes[$0] != nil }
         return routes.isEmpty && !isKnown ? nil : routes
     }
 }

@@ -72,14 +72,12 @@ struct InterfaceNature: Hashable {
 struct NetworkReading: Hashable {
     /// Sorted by index.
     var interfaces: [InterfaceReading] = []
-    /// nil when the addresses of the family cannot be read.
-    var ipv4Addresses: [UInt32: [InterfaceAddress]]?
-    var ipv6Addresses: [UInt32: [InterfaceAddress]]?
+    /// By interface; nil when those of the family cannot be read.
+    var addresses: [AddressFamily: [UInt32: [InterfaceAddress]]] = [:]
     /// The IPv6 addresses with a lifetime, as router advertisements and DHCPv6 give them, by interface.
     var dynamicAddresses: [UInt32: Set<AddressPrefix>] = [:]
-    /// nil when the table cannot be read, or not in time.
-    var ipv4Routes: RouteTable?
-    var ipv6Routes: RouteTable?
+    /// nil when the table of the family cannot be read, or not in time.
+    var routes: [AddressFamily: RouteTable] = [:]
     /// What becomes of packets whose route refuses them, where a program was told so that connects.
     var refusals: [InternetAddress: RouteLookupResult] = [:]
     /// Interfaces whose routes the kernel ignores while they have no carrier (`ignore_routes_with_linkdown`).
@@ -89,14 +87,6 @@ struct NetworkReading: Hashable {
     var limitations: [String] = []
 
     func interface(_ index: UInt32) -> InterfaceReading? { self.interfaces.first { $0.index == index } }
-
-    func routes(_ family: AddressFamily) -> RouteTable? {
-        family == .ipv4 ? self.ipv4Routes : self.ipv6Routes
-    }
-
-    func addresses(_ family: AddressFamily) -> [UInt32: [InterfaceAddress]]? {
-        family == .ipv4 ? self.ipv4Addresses : self.ipv6Addresses
-    }
 }
 
 extension NetworkReading {
@@ -105,7 +95,7 @@ extension NetworkReading {
     ///
     /// Those of a VRF do not count: their routes are in its table.
     var recognizesOwnNetworks: ((RouteEntry) -> Bool)? {
-        guard let addresses = self.ipv6Addresses else { return nil }
+        guard let addresses = self.addresses[.ipv6] else { return nil }
         var indices: [String: UInt32] = [:]
         for interface in self.interfaces
         where addresses[interface.index] != nil && !interface.isLoopback && interface.controllerIndex == nil

@@ -18,7 +18,7 @@ struct RouteChoice {
 
     /// What would happen to a packet.
     func answer(to destination: InternetAddress) -> RouteLookupResult {
-        guard let table = self.reading.routes(destination.family) else { return .unknown }
+        guard let table = self.reading.routes[destination.family] else { return .unknown }
         let candidates = self.candidates(for: destination, in: table)
         guard let best = candidates.first else {
             // Without a default route, but with a part of it: the rest may lie in what was not read.
@@ -42,7 +42,7 @@ struct RouteChoice {
 
     /// Whether the route of a packet refuses it, which tells neither how nor whether another table may be asked.
     func isRefused(_ destination: InternetAddress) -> Bool {
-        guard let table = self.reading.routes(destination.family) else { return false }
+        guard let table = self.reading.routes[destination.family] else { return false }
         return self.candidates(for: destination, in: table).first?.isRefusal == true
     }
 
@@ -60,7 +60,7 @@ struct RouteChoice {
 
     /// The default route an interface would use by itself; nil when there is none.
     func defaultRoute(to destination: InternetAddress, through interface: InterfaceReading) -> InterfaceRoute? {
-        guard let table = self.reading.routes(destination.family),
+        guard let table = self.reading.routes[destination.family],
             let best = self.candidates(for: destination, in: table, through: interface.name).first,
             !best.isRefusal, interface.hasCarrier != false
         else { return nil }
@@ -105,7 +105,7 @@ struct RouteChoice {
 
     /// The address the kernel would probably send from; a preferred source of the route itself does not show.
     private func source(for family: AddressFamily, through nextHop: NextHop) -> RouteSource {
-        guard let all = self.reading.addresses(family) else { return .unknown }
+        guard let all = self.reading.addresses[family] else { return .unknown }
         let own = (all[nextHop.interfaceIndex] ?? []).filter(Self.canLeave)
         if let chosen = Self.preferred(own, towards: nextHop.gateway) { return .address(chosen) }
         // The kernel takes an address of another interface before it gives up.

@@ -130,7 +130,7 @@ import Testing
         // What refuses the first destination hides none.
         reading.addRoute("9.0.0.0", 8, through: nil)
         #expect(history.observe(reading, at: self.time(1)).interface(3)?.defaultRoutes?.map(\.metric) == [600])
-        reading.ipv4Routes = nil
+        reading.routes[.ipv4] = nil
         #expect(history.observe(reading, at: self.time(2)).interface(3)?.defaultRoutes == nil)
     }
 }

@@ -60,10 +60,10 @@ import Testing
 
     @Test func whatWasNotReadIsUnknown() {
         var reading = self.reading
-        reading.ipv6Routes = nil
+        reading.routes[.ipv6] = nil
         #expect(RouteChoice(reading).answer(to: self.ipv6) == .unknown)
         // Half of a default in the part that was read: the other half may be in the rest.
-        reading.ipv4Routes?.isComplete = false
+        reading.routes[.ipv4]?.isComplete = false
         #expect(RouteChoice(reading).answer(to: self.upperIPv4) == .noRoute)
         reading.addRoute("0.0.0.0", 1, via: "192.0.2.1", through: "wan0")
         #expect(RouteChoice(reading).answer(to: self.upperIPv4) == .unknown)
@@ -100,14 +100,14 @@ import Testing
         reading.addRoute("::", via: "fe80::1", through: "wan1")
         // Another interface's address before none.
         #expect(try self.route(reading, to: self.ipv6).source == .address(try #require(InternetAddress("2001:db8::2"))))
-        reading.ipv6Addresses?[2]?[1].state = .tentative
+        reading.addresses[.ipv6]?[2]?[1].state = .tentative
         #expect(try self.route(reading, to: self.ipv6).source == .none)
-        reading.ipv6Addresses?[3] = [try #require(NetworkReading.address("fe80::3", 64))]
+        reading.addresses[.ipv6]?[3] = [try #require(NetworkReading.address("fe80::3", 64))]
         #expect(try self.route(reading, to: self.ipv6).source == .address(try #require(InternetAddress("fe80::3"))))
-        reading.ipv6Addresses = nil
+        reading.addresses[.ipv6] = nil
         #expect(try self.route(reading, to: self.ipv6).source == .unknown)
         // Of several the one in the gateway's network.
-        reading.ipv4Addresses?[2] = ["198.51.100.2", "192.0.2.2"].compactMap { NetworkReading.address($0, 24) }
+        reading.addresses[.ipv4]?[2] = ["198.51.100.2", "192.0.2.2"].compactMap { NetworkReading.address($0, 24) }
         reading.addRoute(via: "192.0.2.1", through: "wan0")
         #expect(try self.route(reading).source == .address(try #require(InternetAddress("192.0.2.2"))))
     }

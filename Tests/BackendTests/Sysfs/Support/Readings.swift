@@ -31,10 +31,10 @@ extension NetworkReading {
     {
         var reading = NetworkReading()
         reading.interfaces = interfaces
-        reading.ipv4Addresses = ipv4.mapValues { $0.compactMap { Self.address($0, 24) } }
-        reading.ipv6Addresses = ipv6.mapValues { $0.compactMap { Self.address($0, 64) } }
-        reading.ipv4Routes = RouteTable()
-        reading.ipv6Routes = RouteTable()
+        reading.addresses[.ipv4] = ipv4.mapValues { $0.compactMap { Self.address($0, 24) } }
+        reading.addresses[.ipv6] = ipv6.mapValues { $0.compactMap { Self.address($0, 64) } }
+        reading.routes[.ipv4] = RouteTable()
+        reading.routes[.ipv6] = RouteTable()
         return reading
     }
 
@@ -61,10 +61,6 @@ extension NetworkReading {
             isRefusal: name == nil,
             sharesPackets: shares
         )
-        if address.family == .ipv4 {
-            self.ipv4Routes?.entries.append(entry)
-        } else {
-            self.ipv6Routes?.entries.append(entry)
-        }
+        self.routes[address.family]?.entries.append(entry)
     }
 }
