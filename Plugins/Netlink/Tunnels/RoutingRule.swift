@@ -14,7 +14,7 @@ struct RoutingRule: Hashable {
     /// The mark that it asks for.
     var mark: UInt32?
     /// Whether it is about everything that does not fit (FIB_RULE_INVERT).
-    var isInverted: Bool
+    var isInverted = false
     /// The length of the source prefix; 0 when the rule is for packets from any address.
     var sourceLength: UInt8 = 0
     /// Whether it answers "unreachable" (ENETUNREACH, as for a missing route) to packets that it asks nothing else of but
@@ -22,17 +22,11 @@ struct RoutingRule: Hashable {
     var isUnreachable = false
     /// The protocol that it asks for (IPPROTO_*).
     var protocolNumber: UInt8?
+}
 
+extension RoutingRule {
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
-
-    init(_ family: AddressFamily, priority: UInt32, table: UInt32?, mark: UInt32? = nil, isInverted: Bool = false) {
-        self.family = family
-        self.priority = priority
-        self.table = table
-        self.mark = mark
-        self.isInverted = isInverted
-    }
 
     /// Reads RTM_NEWRULE; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
@@ -42,12 +36,12 @@ struct RoutingRule: Hashable {
             let action = message.field(at: 7, as: UInt8.self), let flags = message.field(at: 8, as: UInt32.self)
         else { return nil }
         self.init(
-            message.family == AF_INET ? .ipv4 : .ipv6,
+            family: message.family == AF_INET ? .ipv4 : .ipv6,
             priority: 0,
             table: action == UInt8(FR_ACT_TO_TBL) ? UInt32(table) : nil,
-            isInverted: flags & UInt32(FIB_RULE_INVERT) != 0
+            isInverted: flags & UInt32(FIB_RULE_INVERT) != 0,
+            sourceLength: sourceLength
         )
-        self.sourceLength = sourceLength
         // struct fib_rule_hdr: the lengths of destination and source, and the type of service.
         self.isUnreachable =
             action == UInt8(FR_ACT_UNREACHABLE)

@@ -146,8 +146,8 @@ import Testing
     @Test func aRuleThatRefusesIsNoMissingRoute() {
         let kernel = ScriptedKernel { _ in .failure(.networkUnreachable) }
         let lookup = self.lookup(kernel)
-        let main = RoutingRule(.ipv4, priority: 32_766, table: 254)
-        var rule = RoutingRule(.ipv4, priority: 100, table: nil)
+        let main = RoutingRule(family: .ipv4, priority: 32_766, table: 254)
+        var rule = RoutingRule(family: .ipv4, priority: 100, table: nil)
         rule.isUnreachable = true
         kernel.ruleList = .success([rule, main])
         #expect(self.answer(lookup, to: self.ipv4) == .rejected(.unreachable))
@@ -282,7 +282,8 @@ import Testing
         }
         let lookup = self.lookup(kernel)
         kernel.ruleList = .success([
-            RoutingRule(.ipv4, priority: 1, table: 77), RoutingRule(.ipv4, priority: priority, table: 255),
+            RoutingRule(family: .ipv4, priority: 1, table: 77),
+            RoutingRule(family: .ipv4, priority: priority, table: 255),
         ])
         guard case .route(let route) = self.answer(lookup, to: self.ipv4) else {
             Issue.record("there is a route")

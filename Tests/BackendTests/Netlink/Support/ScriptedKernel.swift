@@ -50,9 +50,9 @@ final class ScriptedKernel: RouteKernel {
 
     /// Has it a policy rule about packets from some addresses, beside one about all.
     func addRule(_ family: AddressFamily, sourceLength: UInt8) {
-        let local = RoutingRule(family, priority: 0, table: 255)
-        let main = RoutingRule(family, priority: 32_766, table: 254)
-        var rule = RoutingRule(family, priority: 100, table: 77)
+        let local = RoutingRule(family: family, priority: 0, table: 255)
+        let main = RoutingRule(family: family, priority: 32_766, table: 254)
+        var rule = RoutingRule(family: family, priority: 100, table: 77)
         rule.sourceLength = sourceLength
         self.ruleList = .success([local, rule, main])
     }

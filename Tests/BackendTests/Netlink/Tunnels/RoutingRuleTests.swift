@@ -11,7 +11,8 @@ import Testing
 @Suite struct RoutingRuleTests {
     /// The rules that every namespace has.
     private static let standard = [
-        RoutingRule(.ipv4, priority: 32_766, table: 254), RoutingRule(.ipv4, priority: 32_767, table: 253),
+        RoutingRule(family: .ipv4, priority: 32_766, table: 254),
+        RoutingRule(family: .ipv4, priority: 32_767, table: 253),
     ]
 
     private func ownMark(_ table: UInt32, _ rules: RoutingRule...) -> UInt32? {
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test func wireGuardQuick() {
-        let rule = RoutingRule(.ipv4, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
+        let rule = RoutingRule(family: .ipv4, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
         #expect(self.ownMark(51_820, rule) == 51_820)
         #expect(self.ownMark(51_821, rule) == nil)
         #expect(RoutingRule.ownMark(ofTunnelIn: 51_820, .ipv6, among: [rule]) == nil)
@@ -29,10 +30,10 @@ import Testing
         #expect(
             self.ownMark(
                 52,
-                RoutingRule(.ipv4, priority: 5210, table: 254, mark: 0x80000),
-                RoutingRule(.ipv4, priority: 5230, table: 253, mark: 0x80000),
-                RoutingRule(.ipv4, priority: 5250, table: nil, mark: 0x80000),
-                RoutingRule(.ipv4, priority: 5270, table: 52)
+                RoutingRule(family: .ipv4, priority: 5210, table: 254, mark: 0x80000),
+                RoutingRule(family: .ipv4, priority: 5230, table: 253, mark: 0x80000),
+                RoutingRule(family: .ipv4, priority: 5250, table: nil, mark: 0x80000),
+                RoutingRule(family: .ipv4, priority: 5270, table: 52)
             ) == 0x80000
         )
     }
@@ -40,29 +41,29 @@ import Testing
     @Test func marksOfOthers() {
         // A transparent proxy, Cilium, and mwan3, which have tables of their own.
         let others = [
-            RoutingRule(.ipv4, priority: 9, table: 2004, mark: 0x200),
-            RoutingRule(.ipv4, priority: 10, table: 2005, mark: 0xA00),
-            RoutingRule(.ipv4, priority: 100, table: 100, mark: 1),
-            RoutingRule(.ipv4, priority: 2001, table: 1, mark: 0x100),
-            RoutingRule(.ipv4, priority: 2253, table: nil, mark: 0x3D00),
+            RoutingRule(family: .ipv4, priority: 9, table: 2004, mark: 0x200),
+            RoutingRule(family: .ipv4, priority: 10, table: 2005, mark: 0xA00),
+            RoutingRule(family: .ipv4, priority: 100, table: 100, mark: 1),
+            RoutingRule(family: .ipv4, priority: 2001, table: 1, mark: 0x100),
+            RoutingRule(family: .ipv4, priority: 2253, table: nil, mark: 0x3D00),
         ]
         for table: UInt32 in [52, 254] {
-            let rules = Self.standard + others + [RoutingRule(.ipv4, priority: 5270, table: 52)]
+            let rules = Self.standard + others + [RoutingRule(family: .ipv4, priority: 5270, table: 52)]
             #expect(RoutingRule.ownMark(ofTunnelIn: table, .ipv4, among: rules) == nil)
         }
         // One that leads to the ordinary routes only after the tunnel took the packets.
         #expect(
             self.ownMark(
                 52,
-                RoutingRule(.ipv4, priority: 5270, table: 52),
-                RoutingRule(.ipv4, priority: 6000, table: 254, mark: 7)
+                RoutingRule(family: .ipv4, priority: 5270, table: 52),
+                RoutingRule(family: .ipv4, priority: 6000, table: 254, mark: 7)
             ) == nil
         )
     }
 
     @Test func contradictingRules() {
-        let first = RoutingRule(.ipv4, priority: 100, table: 52, mark: 7, isInverted: true)
-        let second = RoutingRule(.ipv4, priority: 200, table: 52, mark: 8, isInverted: true)
+        let first = RoutingRule(family: .ipv4, priority: 100, table: 52, mark: 7, isInverted: true)
+        let second = RoutingRule(family: .ipv4, priority: 200, table: 52, mark: 8, isInverted: true)
         #expect(self.ownMark(52, second, first) == 7, "the kernel takes the first that fits")
     }
 
@@ -74,7 +75,7 @@ import Testing
         let message = Octets.message(32, header: header, attributes)
         #expect(
             Octets.read(message, RoutingRule.init(_:))
-                == RoutingRule(.ipv6, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
+                == RoutingRule(family: .ipv6, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
         )
         let aboutUDP = Octets.message(32, header: header, attributes + [Octets.attribute(22, [17])])
         #expect(Octets.read(aboutUDP, RoutingRule.init(_:))?.protocolNumber == 17)
@@ -122,6 +123,6 @@ import Testing
         #expect(try !self.refuses(self.unreachable(100, Octets.attribute(3, 0x6F6C))))
         #expect(try !self.refuses(self.unreachable(100, Octets.attribute(20, 1000))))
         #expect(try !self.refuses(self.unreachable(100, sourceLength: 24)))
-        #expect(try !self.refuses(RoutingRule(.ipv4, priority: 100, table: nil)), "another action")
+        #expect(try !self.refuses(RoutingRule(family: .ipv4, priority: 100, table: nil)), "another action")
     }
 }
