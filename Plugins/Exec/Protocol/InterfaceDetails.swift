@@ -101,13 +101,6 @@ extension InterfaceFacts {
         self.isExpensive = try node.optionalTruth("isExpensive")
         self.isConstrained = try node.optionalTruth("isConstrained")
         self.label = try node.optionalText("label")?.printable(limit: 100)
-        switch node["pending"] {
-        case nil: break
-        case .string(let sentence)?: self.pendingStep = PathReason(.stated, sentence.printable(limit: 300))
-        case let step?:
-            let code = try step.object("pending").optionalText("code")?.printable(limit: 64)
-            let message = try step.required("message").text("message").printable(limit: 300)
-            self.pendingStep = PathReason(code.map(PathReason.Code.init(rawValue:)) ?? .stated, message)
-        }
+        self.pendingStep = try node.reason("pending")
     }
 }

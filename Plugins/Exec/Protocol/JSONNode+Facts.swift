@@ -81,4 +81,14 @@ extension JSONNode {
     func texts(_ name: String, limit: Int, most: Int = .max) throws(PluginFault) -> [String] {
         try self.list(name).prefix(most).map { text throws(PluginFault) in try text.text(name).printable(limit: limit) }
     }
+
+    /// A reason: a sentence, or an object with one as `message`, and with a `code`; nil when it is absent.
+    func reason(_ name: String, else words: String? = nil) throws(PluginFault) -> PathReason? {
+        guard let node = self[name] else { return nil }
+        if case .string(let sentence) = node { return PathReason(.stated, sentence.printable(limit: 300)) }
+        let code = try node.object(name).optionalText("code")?.printable(limit: 64)
+        guard let message = try node.optionalText("message")?.printable(limit: 300) ?? words
+        else { throw PluginFault("lacks 'message'") }
+        return PathReason(code.map(PathReason.Code.init(rawValue:)) ?? .stated, message)
+    }
 }

@@ -84,7 +84,8 @@ struct PluginDecoder: Sendable {
     private func conclusion(of node: JSONNode, host: String) throws(PluginFault) -> Conclusion {
         guard let status = try node["status"]?.choice("status", among: PathStatus.self)
         else { throw PluginFault("has no status") }
-        var conclusion = Conclusion(status, try self.reason(of: node, status))
+        let words = "it says \(status.rawValue)"
+        var conclusion = Conclusion(status, try node.reason("reason", else: words) ?? PathReason(.stated, words))
         conclusion.internet = try self.internet(of: node)
         conclusion.portalURL = try node.optionalText("portalURL")?.printable(limit: 2048)
         guard !self.isRemote else {
@@ -99,18 +100,6 @@ struct PluginDecoder: Sendable {
         }
         conclusion.interface = try self.interface(of: node, status)
         return conclusion
-    }
-
-    private func reason(of node: JSONNode, _ status: PathStatus) throws(PluginFault) -> PathReason {
-        switch node["reason"] {
-        case nil: return PathReason(.stated, "it says \(status.rawValue)")
-        case .string(let sentence)?: return PathReason(.stated, sentence.printable(limit: 300))
-        case let reason?:
-            let reason = try reason.object("reason")
-            let code = try reason.optionalText("code").map { PathReason.Code(rawValue: $0.printable(limit: 64)) }
-            let message = try reason.optionalText("message")?.printable(limit: 300)
-            return PathReason(code ?? .stated, message ?? "it says \(status.rawValue)")
-        }
     }
 
     private func internet(of node: JSONNode) throws(PluginFault) -> InternetReachability? {
