@@ -60,25 +60,22 @@ struct CoordinatorMember: Sendable, Codable {
         input: UInt64,
         now: MonotonicTime
     ) {
-        let hadVerdict = snapshot.report.hasVerdict
         // What a backend that kept its verdict says replaces what it said before, and all begin at the same time.
-        let comesBack = !hadVerdict && (snapshot.report.health != .starting || self.record.hadVerdict)
+        let comesBack = !snapshot.report.hasVerdict && (snapshot.report.health != .starting || self.record.hadVerdict)
         let read = self.beginning(of: evidence, after: snapshot.evidence, now: now)
         let isOutdated = comesBack && evidence.isReading && newest.map { read < $0 } == true
         self.outdatedWords = isOutdated && self.outdatedWords < Self.outdatedLimit ? self.outdatedWords + 1 : 0
         self.record.read = VerdictHistory.Moment(input: input, time: read)
         self.record.awaitedUntil = nil
-        snapshot.report.health = .healthy
-        snapshot.report.error = nil
         snapshot.report.reportedAt = now
         snapshot.report.observedAt = evidence.observedAt
         snapshot.report.resynchronizations = evidence.resynchronizations
         snapshot.evidence = evidence
         self.facts = evidence.givenFacts
-        self.evaluate(evidence, as: &snapshot, policy: policy, now: now)
-        if hadVerdict, !snapshot.report.hasVerdict {
-            self.record.silenced = VerdictHistory.Moment(input: input, time: now)
-        }
+        // While the health is still that of before: what was broken has no verdict to lose.
+        self.evaluate(evidence, as: &snapshot, policy: policy, input: input, now: now)
+        snapshot.report.health = .healthy
+        snapshot.report.error = nil
     }
 
     /// When the reading began that evidence is of.
@@ -94,27 +91,15 @@ struct CoordinatorMember: Sendable, Codable {
         return max(evidence.observedAt, self.supervision.runningSince ?? evidence.observedAt)
     }
 
-    /// Turns the evidence into a verdict.
+    /// Turns evidence into a verdict, and notes where that takes one from the backend.
     mutating func evaluate(
-        _ snapshot: inout BackendSnapshot,
+        _ evidence: Evidence,
+        as snapshot: inout BackendSnapshot,
         policy: EvaluationPolicy,
         input: UInt64,
         now: MonotonicTime
     ) {
-        guard let evidence = snapshot.evidence else { return }
         let hadVerdict = snapshot.report.hasVerdict
-        self.evaluate(evidence, as: &snapshot, policy: policy, now: now)
-        if hadVerdict, !snapshot.report.hasVerdict {
-            self.record.silenced = VerdictHistory.Moment(input: input, time: now)
-        }
-    }
-
-    private mutating func evaluate(
-        _ evidence: Evidence,
-        as snapshot: inout BackendSnapshot,
-        policy: EvaluationPolicy,
-        now: MonotonicTime
-    ) {
         // No ternary: with -O, Swift 6.3.1 inlines both callers of this and crashes in OwnershipModelEliminator, where the
         // optional result of a call and nil meet.
         var verdict: Verdict?
@@ -127,6 +112,9 @@ struct CoordinatorMember: Sendable, Codable {
         snapshot.report.describedInterfaces = evidence.givenFacts?.map(\.name)
         if let verdict { self.record.lastVerdict = verdict }
         snapshot.verdict = verdict
+        if hadVerdict, !snapshot.report.hasVerdict {
+            self.record.silenced = VerdictHistory.Moment(input: input, time: now)
+        }
     }
 
     /// Notes a failure.

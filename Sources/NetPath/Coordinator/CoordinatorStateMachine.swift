@@ -250,8 +250,10 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     /// Turns what a backend said last into a verdict once more.
     mutating func evaluate(_ index: Int, now: MonotonicTime) {
+        guard let evidence = self.snapshots[index].evidence else { return }
         self.members[index].evaluate(
-            &self.snapshots[index],
+            evidence,
+            as: &self.snapshots[index],
             policy: self.settings.evaluation,
             input: self.inputs,
             now: now
