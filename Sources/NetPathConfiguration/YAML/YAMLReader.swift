@@ -73,8 +73,38 @@ package enum YAMLReader: Sendable {
                 collector.record(unsafe diagnostic(from: parser.pointee, in: collector.source))
                 return
             }
-            isGoingOn = builder.handle(unsafe YAMLEvent(event))
+            isGoingOn = unsafe hand(event, to: &builder)
             unsafe yaml_event_delete(&event)
+        }
+    }
+
+    /// Hands on an event, copying everything that is needed, for libyaml frees it; returns whether to go on.
+    private static func hand(_ event: yaml_event_t, to builder: inout YAMLTreeBuilder) -> Bool {
+        let position = SourcePosition(unsafe event.start_mark)
+        switch unsafe event.type {
+        case YAML_DOCUMENT_START_EVENT: return builder.beginDocument(at: position)
+        case YAML_ALIAS_EVENT: return builder.addAlias(at: position)
+        case YAML_SCALAR_EVENT:
+            let scalar = unsafe event.data.scalar
+            let text = unsafe String(
+                decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length),
+                as: UTF8.self
+            )
+            unsafe builder.refuse(hasAnchor: scalar.anchor != nil, hasTag: scalar.tag != nil, at: position)
+            let isQuoted = unsafe scalar.style != YAML_PLAIN_SCALAR_STYLE
+            return builder.add(ConfigurationNode(.scalar(text: text, isQuoted: isQuoted), at: position))
+        case YAML_SEQUENCE_START_EVENT:
+            let start = unsafe event.data.sequence_start
+            unsafe builder.refuse(hasAnchor: start.anchor != nil, hasTag: start.tag != nil, at: position)
+            return builder.begin(isMapping: false, at: position)
+        case YAML_MAPPING_START_EVENT:
+            let start = unsafe event.data.mapping_start
+            unsafe builder.refuse(hasAnchor: start.anchor != nil, hasTag: start.tag != nil, at: position)
+            return builder.begin(isMapping: true, at: position)
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: return builder.end()
+        case YAML_STREAM_END_EVENT: return false
+        // The start of the stream, the end of a document, and whatever a later libyaml may add.
+        default: return true
         }
     }
 
@@ -120,39 +150,5 @@ extension SourcePosition {
     /// libyaml counts from 0, people from 1.
     fileprivate init(_ mark: yaml_mark_t) {
         self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
-    }
-}
-
-extension YAMLEvent {
-    /// Copies everything that is needed, for libyaml frees the event.
-    fileprivate init(_ event: yaml_event_t) {
-        let position = SourcePosition(unsafe event.start_mark)
-        switch unsafe event.type {
-        case YAML_DOCUMENT_START_EVENT: self.init(content: .documentStart, position: position)
-        case YAML_ALIAS_EVENT: self.init(content: .alias, position: position)
-        case YAML_SCALAR_EVENT:
-            let scalar = unsafe event.data.scalar
-            let text = unsafe String(
-                decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length),
-                as: UTF8.self
-            )
-            self.init(
-                content: .scalar(text: text, isQuoted: unsafe scalar.style != YAML_PLAIN_SCALAR_STYLE),
-                position: position,
-                hasAnchor: unsafe scalar.anchor != nil,
-                hasTag: unsafe scalar.tag != nil
-            )
-        case YAML_SEQUENCE_START_EVENT:
-            let start = unsafe event.data.sequence_start
-            let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
-            self.init(content: .start(isMapping: false), position: position, hasAnchor: hasAnchor, hasTag: hasTag)
-        case YAML_MAPPING_START_EVENT:
-            let start = unsafe event.data.mapping_start
-            let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
-            self.init(content: .start(isMapping: true), position: position, hasAnchor: hasAnchor, hasTag: hasTag)
-        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: self.init(content: .end, position: position)
-        case YAML_STREAM_END_EVENT: self.init(content: .streamEnd, position: position)
-        default: self.init(content: .other, position: position)
-        }
     }
 }

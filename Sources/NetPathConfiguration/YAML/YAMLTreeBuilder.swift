@@ -37,45 +37,49 @@ struct YAMLTreeBuilder {
         self.collector = collector
     }
 
-    /// Takes the next event.
-    ///
-    /// - Returns: Whether to go on.
-    mutating func handle(_ event: YAMLEvent) -> Bool {
-        if event.hasTag { recordOnce("tags such as !!str are not supported: remove them", at: event.position) }
-        if event.hasAnchor { recordAnchor(at: event.position) }
+    // MARK: Events; each returns whether to go on
 
-        switch event.content {
-        case .documentStart:
-            documentCount += 1
-            if documentCount > 1 {
-                record("a second document begins here; a configuration file holds one only", at: event.position)
-                return false
-            }
-        case .alias:
-            recordAnchor(at: event.position)
-            return add(ConfigurationNode(.scalar(text: "*", isQuoted: true), at: event.position))
-        case .scalar(let text, let isQuoted):
-            return add(ConfigurationNode(.scalar(text: text, isQuoted: isQuoted), at: event.position))
-        case .start(let isMapping):
-            guard frames.count < Self.depthLimit else {
-                record("lists and mappings are nested more than \(Self.depthLimit) deep", at: event.position)
-                return false
-            }
-            frames.append(Frame(isMapping: isMapping, position: event.position))
-        case .end:
-            guard let frame = frames.popLast() else { return false }
-            let content: ConfigurationNode.Content =
-                frame.isMapping ? .mapping(frame.entries) : .sequence(frame.elements)
-            return add(ConfigurationNode(content, at: frame.position))
-        case .streamEnd:
-            return false
-        case .other:
-            break
+    /// Takes the beginning of a document.
+    mutating func beginDocument(at position: SourcePosition) -> Bool {
+        documentCount += 1
+        if documentCount > 1 {
+            record("a second document begins here; a configuration file holds one only", at: position)
         }
+        return documentCount == 1
+    }
+
+    /// Takes the beginning of a list or mapping.
+    mutating func begin(isMapping: Bool, at position: SourcePosition) -> Bool {
+        guard frames.count < Self.depthLimit else {
+            record("lists and mappings are nested more than \(Self.depthLimit) deep", at: position)
+            return false
+        }
+        frames.append(Frame(isMapping: isMapping, position: position))
         return true
     }
 
-    private mutating func add(_ node: ConfigurationNode) -> Bool {
+    /// Takes the end of a list or mapping.
+    mutating func end() -> Bool {
+        guard let frame = frames.popLast() else { return false }
+        let content: ConfigurationNode.Content =
+            frame.isMapping ? .mapping(frame.entries) : .sequence(frame.elements)
+        return add(ConfigurationNode(content, at: frame.position))
+    }
+
+    /// Takes an alias, in whose place something has to stand.
+    mutating func addAlias(at position: SourcePosition) -> Bool {
+        refuse(hasAnchor: true, hasTag: false, at: position)
+        return add(ConfigurationNode(.scalar(text: "*", isQuoted: true), at: position))
+    }
+
+    /// Records what a value may not have.
+    mutating func refuse(hasAnchor: Bool, hasTag: Bool, at position: SourcePosition) {
+        if hasTag { recordOnce("tags such as !!str are not supported: remove them", at: position) }
+        if hasAnchor { recordOnce("anchors and aliases are not supported: write each value out", at: position) }
+    }
+
+    /// Takes a value that is complete.
+    mutating func add(_ node: ConfigurationNode) -> Bool {
         nodeCount += 1
         guard nodeCount <= Self.nodeLimit else {
             record("the file holds more than \(Self.nodeLimit) values", at: node.position)
@@ -119,10 +123,6 @@ struct YAMLTreeBuilder {
         } else {
             frames[frames.count - 1].keyPositions[text] = key.position
         }
-    }
-
-    private mutating func recordAnchor(at position: SourcePosition) {
-        recordOnce("anchors and aliases are not supported: write each value out", at: position)
     }
 
     /// Reports a rule of the whole file at its first breach only; a hundred repetitions would hide the rest.
