@@ -12,7 +12,7 @@ extension AssessedEvidence {
             guard self.egress.contains(index) || self.interfaces[position].defaultRoutes?.isEmpty == false,
                 let reason = self.deadEnd(at: position)
             else { continue }
-            self.assessments.replace(at: position, with: .deadEnd(reason))
+            self.assessments.values[position] = .deadEnd(reason)
             self.deadEnds.insert(index)
         }
     }

@@ -7,7 +7,8 @@
 /// evaluation.
 package struct InterfaceMap<Value> {
     private let indices: [UInt32]
-    private(set) var values: [Value]
+    /// As many as there are indices: each may be replaced, in its place.
+    var values: [Value]
 
     /// Makes a map of indices in ascending order and their values; of equal indices the first one counts.
     init(_ indices: [UInt32], _ values: [Value]) {
@@ -16,11 +17,6 @@ package struct InterfaceMap<Value> {
     }
 
     package subscript(_ index: UInt32) -> Value? { self.position(of: index).map { self.values[$0] } }
-
-    /// Puts another value in the place of one.
-    mutating func replace(at position: Int, with value: Value) {
-        self.values[position] = value
-    }
 
     /// Where in ``values`` the value of an index is: what needs a part of a large value copies no more than that.
     func position(of index: UInt32) -> Int? {

@@ -26,7 +26,7 @@ extension AssessedEvidence {
                 self.assessments.values[position].isUsable
             else { continue }
             if let assessment = self.assessment(of: self.interfaces[position], lost: cause) {
-                self.assessments.replace(at: position, with: assessment)
+                self.assessments.values[position] = assessment
             }
         }
     }
