@@ -21,9 +21,14 @@ extension ConfigurationOverride {
         path: String
     ) throws(ConfigurationError) -> ConfigurationNode {
         guard let step = steps.first else { return value }
+        guard let node, node.content != .scalar(text: "", isQuoted: false) else {
+            let empty: ConfigurationNode.Content = step.text == "0" ? .sequence([]) : .mapping([])
+            let made = ConfigurationNode(empty, at: step.position, in: self.source)
+            return try self.replacing(made, steps, with: value, path: path)
+        }
         let rest = steps.dropFirst()
-        switch node?.content {
-        case .mapping(var entries)?:
+        switch node.content {
+        case .mapping(var entries):
             let path = path.isEmpty ? step.text : "\(path).\(step.text)"
             let index = entries.firstIndex { $0.key.text == step.text }
             let new = try self.replacing(index.map { entries[$0].value }, rest, with: value, path: path)
@@ -32,33 +37,20 @@ extension ConfigurationOverride {
             let key = index.map { rest.isEmpty ? own : entries[$0].key } ?? own
             let entry = ConfigurationNode.Entry(key: key, value: new)
             if let index { entries[index] = entry } else { entries.append(entry) }
-            return Self.node(.mapping(entries), like: node, or: own)
-        case .sequence(var elements)?:
+            return ConfigurationNode(.mapping(entries), at: node.position, in: node.source)
+        case .sequence(var elements):
             let index = try self.index(of: step, in: elements, path: path)
             let old = elements.indices.contains(index) ? elements[index] : nil
             let new = try self.replacing(old, rest, with: value, path: "\(path)[\(index)]")
             if old != nil { elements[index] = new } else { elements.append(new) }
-            return Self.node(.sequence(elements), like: node, or: new)
-        case .scalar(let text, let isQuoted)? where isQuoted || !text.isEmpty:
+            return ConfigurationNode(.sequence(elements), at: node.position, in: node.source)
+        case .scalar:
             throw self.error(
                 "'\(path.printable(limit: 200))' is a single value and holds nothing",
                 about: step,
                 path: path
             )
-        case nil, .scalar?:
-            let empty: ConfigurationNode.Content = step.text == "0" ? .sequence([]) : .mapping([])
-            let made = ConfigurationNode(empty, at: step.position, in: self.source)
-            return try self.replacing(made, steps, with: value, path: path)
         }
-    }
-
-    private static func node(
-        _ content: ConfigurationNode.Content,
-        like node: ConfigurationNode?,
-        or other: ConfigurationNode
-    ) -> ConfigurationNode {
-        let model = node ?? other
-        return ConfigurationNode(content, at: model.position, in: model.source)
     }
 
     /// Finds an entry of a list; the number after the last one stands for a new entry.
