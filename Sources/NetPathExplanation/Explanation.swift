@@ -40,16 +40,12 @@ extension Evidence {
         describingErrors: (Int32) -> String = { "errno \($0)" }
     ) -> Explanation {
         let assessed = AssessedEvidence(self.ofThisMachine, policy: policy, now: now)
-        let facts = assessed.facts(describingErrors: describingErrors)
+        var facts = assessed.facts(describingErrors: describingErrors)
         if let conclusion = self.ofThisMachine.conclusion, let verdict {
             let words = conclusion.facts(beside: verdict)
             // What would change the statement of the backend is unknown.
             if verdict.isStated { return Explanation(rule: conclusion.rule, evidence: words + facts, remedies: []) }
-            return Explanation(
-                rule: assessed.rule(for: verdict),
-                evidence: facts + words,
-                remedies: assessed.remedies(for: verdict)
-            )
+            facts += words
         }
         return Explanation(
             rule: assessed.rule(for: verdict),
