@@ -43,16 +43,7 @@ extension PathCoordinator {
                     state.journal?.append(.published(published), at: now)
                     state.delivery.publish(published)
                 case .run(let id, let generation):
-                    state.links[id] = state.backends[id].map { backend in
-                        self.link(
-                            backend,
-                            id,
-                            generation: generation,
-                            watched: state.watched.all,
-                            asksOnce: state.machine.asksOnce,
-                            watchesFiles: state.watchesFiles
-                        )
-                    }
+                    state.links[id] = state.backends[id].map { self.link($0, id, generation: generation, in: state) }
                 case .cancel(let id):
                     if let resolver = state.links[id]?.resolver.take() {
                         deferred.resolvers.append(resolver)
@@ -129,26 +120,19 @@ extension PathCoordinator {
         }
     }
 
-    private func link(
-        _ backend: Backend,
-        _ id: Int,
-        generation: Int,
-        watched: Set<InternetAddress>,
-        asksOnce: Bool,
-        watchesFiles: Bool
-    ) -> BackendLink {
+    private func link(_ backend: Backend, _ id: Int, generation: Int, in state: State) -> BackendLink {
         let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (addresses, watchedContinuation) = AsyncStream.makeStream(
             of: Set<InternetAddress>.self,
             bufferingPolicy: .bufferingNewest(1)
         )
-        watchedContinuation.yield(watched)
+        watchedContinuation.yield(state.watched.all)
         let context = MonitorContext(
             clock: self.clock,
             refreshRequests: requests,
             watchedAddresses: addresses,
-            asksOnce: asksOnce,
-            watchesFiles: watchesFiles,
+            asksOnce: state.machine.asksOnce,
+            watchesFiles: state.watchesFiles,
             report: { [weak self] evidence in
                 self?.perform(calledBy: (id, generation)) { state, now in
                     state.take(.report(backend: id, generation: generation, evidence: evidence), now: now)
