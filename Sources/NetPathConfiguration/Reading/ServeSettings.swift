@@ -27,37 +27,30 @@ package struct ServeSettings: Hashable, Sendable {
     static func read(from root: ConfigurationSection) -> ServeSettings {
         let section = root.nested("serve")
         var settings = ServeSettings()
-        settings.addresses = []
+        func check(_ key: String, _ texts: [String], _ demand: String, _ isRight: (String) -> Bool) {
+            for (index, text) in texts.enumerated() where !isRight(text) { section.reject(key, at: index, demand) }
+        }
         let words = section.strings("listen", default: [ServeAddress.usual.description])
-        for (index, word) in words.enumerated() {
-            if let address = ServeAddress(word) {
-                settings.addresses.append(address)
-            } else {
-                section.reject("listen", at: index, "has to be an address and a port, or the absolute path of a socket")
-            }
+        settings.addresses = words.compactMap(ServeAddress.init)
+        check("listen", words, "has to be an address and a port, or the absolute path of a socket") {
+            ServeAddress($0) != nil
         }
         settings.allowedHosts = section.strings("allowedHosts").map { $0.lowercased() }
         // A request names a host with its port, which is not looked at, and anything else would never be what it names.
-        for (index, host) in settings.allowedHosts.enumerated()
-        where host.isEmpty || host.contains(where: { ":/?#@* ".contains($0) }) {
-            section.reject(
-                "allowedHosts",
-                at: index,
-                "has to be the name of a host such as status.example, without a scheme or a port"
-            )
-        }
+        check(
+            "allowedHosts",
+            settings.allowedHosts,
+            "has to be the name of a host such as status.example, without a scheme or a port"
+        ) { host in !host.isEmpty && !host.contains { ":/?#@* ".contains($0) } }
         settings.allowedOrigins = section.strings("allowedOrigins")
-        for (index, origin) in settings.allowedOrigins.enumerated() where !Self.isOrigin(origin) {
-            section.reject(
-                "allowedOrigins",
-                at: index,
-                "has to be an origin such as http://localhost:3000, and nothing behind it"
-            )
-        }
+        check(
+            "allowedOrigins",
+            settings.allowedOrigins,
+            "has to be an origin such as http://localhost:3000, and nothing behind it",
+            Self.isOrigin
+        )
         settings.trustedProxies = section.strings("trustedProxies")
-        for (index, proxy) in settings.trustedProxies.enumerated() where InternetAddress(proxy) == nil {
-            section.reject("trustedProxies", at: index, "has to be an address")
-        }
+        check("trustedProxies", settings.trustedProxies, "has to be an address") { InternetAddress($0) != nil }
         let file = section.string("tokenFile", default: "")
         if !file.isEmpty, !file.hasPrefix("/") { section.reject("tokenFile", "has to be an absolute path") }
         settings.tokenFile = file.isEmpty ? nil : file
