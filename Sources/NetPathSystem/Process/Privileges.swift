@@ -11,12 +11,8 @@ package enum Privileges {
     package static var areHeld: Bool { geteuid() == 0 && !self.isRootInName || netpath_is_secure() != 0 }
 
     /// Whether root is another name for the user who started this process: in a user namespace that knows no one else.
-    private static let isRootInName: Bool = {
-        guard let file = FileDescriptor(unsafe open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC)),
-            let bytes = file.read(limit: 4_096)
-        else { return false }
-        return Self.isRootInName(identities: String(decoding: bytes, as: UTF8.self))
-    }()
+    private static let isRootInName: Bool =
+        FileAccess.contents("/proc/self/uid_map", limit: 4_096).map { Self.isRootInName(identities: $0) } ?? false
 
     /// Whether a table of user identities (user_namespaces(7)) has one line, which makes root of one ordinary user.
     ///
