@@ -116,34 +116,6 @@ struct CoordinatorMember: Sendable, Codable {
             self.record.silenced = VerdictHistory.Moment(input: input, time: now)
         }
     }
-
-    /// Notes a failure.
-    ///
-    /// - Parameters:
-    ///   - error: What failed, for people.
-    ///   - snapshot: What the backend says.
-    ///   - hasEnded: Whether it ended, and may be back at once.
-    ///   - input: The number of the input.
-    ///   - now: The present moment.
-    /// - Returns: Whether that took the backend's verdict.
-    mutating func fail(
-        _ error: String,
-        as snapshot: inout BackendSnapshot,
-        hasEnded: Bool,
-        input: UInt64,
-        now: MonotonicTime
-    ) -> Bool {
-        let hadVerdict = snapshot.report.hasVerdict
-        if hadVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
-        if !hasEnded {
-            self.record.awaitedUntil = nil
-        } else if hadVerdict {
-            self.record.awaitedUntil = now + VerdictHistory.returnLimit
-        }
-        snapshot.report.health = .unhealthy
-        snapshot.report.error = error
-        return hadVerdict
-    }
 }
 
 extension BackendSnapshot {

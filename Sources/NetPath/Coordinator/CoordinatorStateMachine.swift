@@ -275,18 +275,21 @@ struct CoordinatorStateMachine: Sendable, Codable {
         }
     }
 
+    /// Notes a failure; who has ended may be back at once.
     private mutating func fail(_ index: Int, _ error: String, hasEnded: Bool, now: MonotonicTime) -> [Action] {
         self.snapshotsVersion += 1
-        let lostVerdict = self.members[index].fail(
-            error,
-            as: &self.snapshots[index],
-            hasEnded: hasEnded,
-            input: self.inputs,
-            now: now
-        )
+        let hadVerdict = self.snapshots[index].report.hasVerdict
+        if hadVerdict { self.members[index].record.silenced = VerdictHistory.Moment(input: self.inputs, time: now) }
+        if !hasEnded {
+            self.members[index].record.awaitedUntil = nil
+        } else if hadVerdict {
+            self.members[index].record.awaitedUntil = now + VerdictHistory.returnLimit
+        }
+        self.snapshots[index].report.health = .unhealthy
+        self.snapshots[index].report.error = error
         let actions = self.supervise(now: now)
         // The backend that takes over has to read everything again first.
-        return lostVerdict ? actions + self.refreshOthers(than: index, now: now) : actions
+        return hadVerdict ? actions + self.refreshOthers(than: index, now: now) : actions
     }
 
     mutating func refreshOthers(than speaker: Int?, now: MonotonicTime) -> [Action] {
