@@ -100,13 +100,9 @@ extension ConfigurationSection {
         note(key, .choice(words))
         guard let node = value(key) else { return nil }
         if let text = node.text, words.contains(text) { return text }
-        record(
-            "must be one of the allowed words",
-            path: path(of: key),
-            node: node,
-            allowed: words,
-            suggestion: node.text.flatMap { nearestMatch(to: $0, among: words) }
-        )
+        let message = "must be one of the allowed words"
+        let near = node.text.flatMap { nearestMatch(to: $0, among: words) }
+        collector.record(diagnostic(message, path: path(of: key), node: node, allowed: words, suggestion: near))
         return nil
     }
 
@@ -210,7 +206,7 @@ extension ConfigurationSection {
             reject(key, "must be a duration from \(bounds)")
         } else if DurationText.parse(text + "s") != nil {
             let message = "must have a unit (ms, s, m, h or d)"
-            record(message, path: path(of: key), node: node, suggestion: text + "s")
+            collector.record(diagnostic(message, path: path(of: key), node: node, suggestion: text + "s"))
         } else {
             reject(key, "must be a duration such as 2s or 500ms")
         }

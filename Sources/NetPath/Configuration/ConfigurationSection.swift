@@ -180,7 +180,7 @@ public final class ConfigurationSection {
                 node = elements[index]
             }
         }
-        record(message, path: path, node: node, allowed: allowed)
+        collector.record(diagnostic(message, path: path, node: node, allowed: allowed))
     }
 
     /// Takes it that files, by their names, are of a newer version: their unknown keys are warned of and passed over.
@@ -306,18 +306,8 @@ public final class ConfigurationSection {
         return entry.value
     }
 
-    /// Records an error about a value.
-    func record(
-        _ message: String,
-        path: String,
-        node: ConfigurationNode?,
-        allowed: [String] = [],
-        suggestion: String? = nil
-    ) {
-        collector.record(diagnostic(message, path: path, node: node, allowed: allowed, suggestion: suggestion))
-    }
-
-    private func diagnostic(
+    /// What is wrong with a value, or doubtful.
+    func diagnostic(
         _ message: String,
         path: String,
         node: ConfigurationNode?,
