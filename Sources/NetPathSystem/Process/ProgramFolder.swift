@@ -24,7 +24,7 @@ package struct ProgramFolder: Hashable, Sendable {
         allowsExtensions: Bool = false,
         isPrivileged: Bool = Privileges.trustOnlyRoot
     ) throws(LaunchError) {
-        let trusted = isPrivileged ? try TrustedFile.openFolder(path) : nil
+        let trusted = isPrivileged ? try TrustedFile.open(path, asFolder: true) : nil
         guard let names = FileAccess.unsortedNames(in: trusted.map { "/proc/self/fd/\($0.number)" } ?? path)
         else { throw .last("cannot read the folder '\(path.printable(limit: 200))'") }
         for name in names.sorted() where !name.hasPrefix(".") {

@@ -11,28 +11,18 @@ package enum TrustedFile {
     package static let reason =
         geteuid() == 0 ? "netpath runs as root" : "netpath runs with privileges, or as a service of the system"
 
-    /// Opens a file, having looked at every step of the way: root's, and writable by no one else.
+    /// Opens a file, or a folder in which only root can put anything, having looked at every step of the way: root's, and
+    /// writable by no one else.
     ///
     /// Symbolic links are followed step by step, so that their folders count too. What was looked at is what is returned,
     /// whatever becomes of the path afterwards.
     ///
-    /// - Parameter path: An absolute path.
-    /// - Returns: A descriptor of the regular file, which can be executed but not read (O_PATH).
+    /// - Parameters:
+    ///   - path: An absolute path.
+    ///   - isFolder: Whether it has to be a folder, and not a regular file.
+    /// - Returns: A descriptor, which a file can be executed by but not read (O_PATH).
     /// - Throws: Which step is not trusted, and what to do.
-    package static func open(_ path: String) throws(LaunchError) -> FileDescriptor {
-        try self.walk(path, to: S_IFREG)
-    }
-
-    /// Opens a folder in which only root can put anything, having checked every step of the way likewise.
-    ///
-    /// - Parameter path: An absolute path.
-    /// - Returns: A descriptor of the folder (O_PATH).
-    /// - Throws: Which step is not trusted, and what to do.
-    package static func openFolder(_ path: String) throws(LaunchError) -> FileDescriptor {
-        try self.walk(path, to: S_IFDIR)
-    }
-
-    private static func walk(_ path: String, to kind: mode_t) throws(LaunchError) -> FileDescriptor {
+    package static func open(_ path: String, asFolder isFolder: Bool = false) throws(LaunchError) -> FileDescriptor {
         guard path.hasPrefix("/"), !path.utf8.contains(0)
         else {
             throw LaunchError("'\(path.printable(limit: 200))' has to be an absolute path, since \(Self.reason)")
@@ -77,12 +67,12 @@ package enum TrustedFile {
                 trail.append(file)
                 walked.append(step)
                 folder = file
-            case S_IFREG where steps.isEmpty && kind == S_IFREG: return file
+            case S_IFREG where steps.isEmpty && !isFolder: return file
             case S_IFREG where steps.isEmpty: throw LaunchError("'\(name.printable(limit: 200))' is no folder")
             default: throw LaunchError("'\(name.printable(limit: 200))' is no regular file")
             }
         }
-        if kind == S_IFDIR { return folder }
+        if isFolder { return folder }
         throw LaunchError("'\(path.printable(limit: 200))' is a folder, not a program")
     }
 
