@@ -28,7 +28,7 @@ extension ConfigurationSection {
         }
     }
 
-    fileprivate static func node(_ content: ConfigurationNode.Content) -> ConfigurationNode {
+    static func node(_ content: ConfigurationNode.Content) -> ConfigurationNode {
         ConfigurationNode(content, at: SourcePosition(line: 1, column: 1), in: self.programSource)
     }
 
@@ -40,12 +40,5 @@ extension ConfigurationSection {
             for section in children.sections { paths.formUnion(section.keyPaths.map { key + separator + $0 }) }
         }
         return paths
-    }
-}
-
-extension ConfigurationNode.Content {
-    /// A list of texts.
-    static func texts(_ texts: [String]) -> ConfigurationNode.Content {
-        .sequence(texts.map { ConfigurationSection.node(.scalar(text: $0, isQuoted: true)) })
     }
 }

@@ -57,7 +57,7 @@ extension ConfigurationSection {
     /// - Returns: The texts, or the fallback.
     public func strings(_ key: String, default fallback: [String] = []) -> [String] {
         note(key, .texts)
-        fallBack(key, to: .texts(fallback))
+        fallBack(key, to: .sequence(fallback.map { Self.node(.scalar(text: $0, isQuoted: true)) }))
         guard let node = value(key) else { return fallback }
         guard case .sequence(let elements) = node.content else {
             reject(key, "must be a list such as [a, b]")

@@ -46,11 +46,7 @@ public struct PathChanges: AsyncSequence, Sendable {
     /// Takes one change after the other.
     public struct Iterator: AsyncIteratorProtocol {
         var paths: AsyncStream<NetworkPath>.Iterator
-        private var latest: NetworkPath?
-
-        init(paths: AsyncStream<NetworkPath>.Iterator) {
-            self.paths = paths
-        }
+        var latest: NetworkPath?
 
         /// Waits for the next change; nil when the coordinator has stopped, or the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> PathChange? {

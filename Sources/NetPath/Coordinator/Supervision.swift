@@ -51,11 +51,6 @@ struct Supervision: Sendable, Codable {
         /// How many of the backend's calls are held up by subscribers.
         var heldCalls = 0
         var takesRefreshRequests = true
-
-        init(since: MonotonicTime) {
-            self.since = since
-            self.awaitedSince = since
-        }
     }
 
     /// What follows when a cancelled run has ended.
@@ -125,7 +120,7 @@ struct Supervision: Sendable, Codable {
             return nil
         case .idle, .waiting, .done:
             self.generation += 1
-            self.phase = .running(Run(since: now))
+            self.phase = .running(Run(since: now, awaitedSince: now))
             return self.generation
         }
     }

@@ -12,25 +12,16 @@ package struct JSONReader {
     package static let valueLimit = 16_384
 
     private let bytes: ArraySlice<UInt8>
-    private let start: Int
+    private let valueLimit: Int
     private var position: Int
     private var values = 0
-
-    private let valueLimit: Int
-
-    private init(_ bytes: ArraySlice<UInt8>, valueLimit: Int) {
-        self.bytes = bytes
-        self.valueLimit = valueLimit
-        self.start = bytes.startIndex
-        self.position = bytes.startIndex
-    }
 
     /// Reads one value that takes the whole text.
     package static func read(
         _ bytes: ArraySlice<UInt8>,
         valueLimit: Int = JSONReader.valueLimit
     ) throws(JSONFault) -> JSONNode {
-        var reader = JSONReader(bytes, valueLimit: valueLimit)
+        var reader = JSONReader(bytes: bytes, valueLimit: valueLimit, position: bytes.startIndex)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
         guard reader.position == bytes.endIndex else { throw reader.fault("has something after its end") }
@@ -40,7 +31,7 @@ package struct JSONReader {
     // MARK: Bytes
 
     private func fault(_ text: String) -> JSONFault {
-        JSONFault(description: text, offset: self.position - self.start)
+        JSONFault(description: text, offset: self.position - self.bytes.startIndex)
     }
 
     private var next: UInt8? { self.position < self.bytes.endIndex ? self.bytes[self.position] : nil }
