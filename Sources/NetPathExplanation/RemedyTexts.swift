@@ -181,11 +181,6 @@ enum RemedyTexts {
 
 /// Quotes a word for a POSIX shell: the kernel allows nearly every character in the name of an interface.
 func shellWord(_ word: String) -> String {
-    let isPlain = word.unicodeScalars.allSatisfy { scalar in
-        scalar.isASCII
-            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-                || "-_.@+".unicodeScalars.contains(scalar))
-    }
-    if isPlain, !word.isEmpty { return word }
+    if !word.isEmpty, word.utf8.allSatisfy({ $0.isPlain || ".@+".utf8.contains($0) }) { return word }
     return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }

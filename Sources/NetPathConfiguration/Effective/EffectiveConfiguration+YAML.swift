@@ -53,10 +53,7 @@ extension EffectiveConfiguration {
         let isPrintable = text.printable(limit: .max) == text
         if !isQuoted, isPrintable { return text }
         let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
-        let isWord = text.utf8.allSatisfy { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                || "-_./".utf8.contains(byte)
-        }
+        let isWord = text.utf8.allSatisfy { $0.isPlain || "./".utf8.contains($0) }
         let beginsAsWord =
             text.first.map { $0.isLetter || $0 == "/" || $0 == "." && !text.dropFirst().isEmpty } ?? false
         // YAML 1.1's words for truth stay text here, but other readers of the same file would take them for it.
