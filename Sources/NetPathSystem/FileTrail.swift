@@ -35,7 +35,7 @@ package struct FileTrail: Hashable, Sendable {
             let isLast = remaining.count == 1
             if isLast || FileAccess.linkTarget(child) != nil || !FileAccess.exists(child) {
                 // First watched and then read, or a change in between would be missed.
-                if let number = Self.watchDirectory(directory.isEmpty ? "/" : directory, watcher) {
+                if let number = Self.watch(directory.isEmpty ? "/" : directory, for: Self.folderEvents, watcher) {
                     self.names[number, default: []].insert(name)
                 }
                 if let target = FileAccess.linkTarget(child), links < Self.linkLimit {
@@ -45,9 +45,9 @@ package struct FileTrail: Hashable, Sendable {
                     continue
                 }
                 if isLast, path.hasSuffix("/") {
-                    self.folder = Self.watchDirectory(child, watcher)
+                    self.folder = Self.watch(child, for: Self.folderEvents, watcher)
                 } else if isLast {
-                    self.file = Self.watchFile(child, watcher)
+                    self.file = Self.watch(child, for: Self.fileEvents, watcher)
                 }
                 if isLast || !FileAccess.exists(child) { return }
             }
@@ -56,18 +56,14 @@ package struct FileTrail: Hashable, Sendable {
         }
     }
 
-    private static func watchDirectory(_ path: String, _ watcher: Int32) -> Int32? {
-        let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-        return self.watch(path, UInt32(events) | UInt32(IN_ONLYDIR), watcher)
-    }
+    /// What happens to names in a folder.
+    private static let folderEvents = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE) | UInt32(IN_ONLYDIR)
+    /// What happens to what a file holds.
+    // Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
+    private static let fileEvents = UInt32(IN_CLOSE_WRITE | IN_ATTRIB)
 
-    private static func watchFile(_ path: String, _ watcher: Int32) -> Int32? {
-        // Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
-        self.watch(path, UInt32(IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF), watcher)
-    }
-
-    private static func watch(_ path: String, _ events: UInt32, _ watcher: Int32) -> Int32? {
-        let number = unsafe inotify_add_watch(watcher, path, events)
+    private static func watch(_ path: String, for events: UInt32, _ watcher: Int32) -> Int32? {
+        let number = unsafe inotify_add_watch(watcher, path, events | UInt32(IN_DELETE_SELF | IN_MOVE_SELF))
         return number < 0 ? nil : number
     }
 
