@@ -7,15 +7,11 @@ import Synchronization
 
 /// What one run of the monitor knows, and whom it tells; thread-safe.
 final class HTTPProbeSession: Sendable {
-    private struct State: Sendable {
-        var last: Evidence?
-        var hasSpoken = false
-    }
-
     /// Tells that the network may be another one.
     let changes = PollSignal()
     private let context: MonitorContext
-    private let state = Mutex(State())
+    /// What was said last; nil before the first word.
+    private let last = Mutex<Evidence?>(nil)
 
     init(_ context: MonitorContext) {
         self.context = context
@@ -26,34 +22,27 @@ final class HTTPProbeSession: Sendable {
         var evidence = Evidence(at: time)
         evidence.probes = round.result
         evidence.limitations = round.limitations
-        self.state.withLock { state in
-            state.last = evidence
-            state.hasSpoken = true
-        }
+        self.last.withLock { $0 = evidence }
         self.context.report(evidence)
     }
 
     /// Answers a refresh with what is known, and has it found out anew.
     func refreshed() {
-        let last = self.state.withLock { $0.hasSpoken ? $0.last ?? self.nothing : nil }
         // Before the first word no client waits for an answer.
-        if let last { self.context.report(last) }
+        if let last = self.last.withLock({ $0 }) { self.context.report(last) }
         // Only now: what is found out must not come before what was known.
         self.changes.send(.asked)
     }
 
     /// Says that nothing is known, unless something was said.
     func speakFirst() {
-        let isFirst = self.state.withLock { state in
-            defer { state.hasSpoken = true }
-            return !state.hasSpoken
+        var nothing = Evidence(at: self.context.clock.now())
+        nothing.probes = ProbeRound(outcomes: [], isComplete: false)
+        let isFirst = self.last.withLock { last in
+            guard last == nil else { return false }
+            last = nothing
+            return true
         }
-        if isFirst { self.context.report(self.nothing) }
-    }
-
-    private var nothing: Evidence {
-        var evidence = Evidence(at: self.context.clock.now())
-        evidence.probes = ProbeRound(outcomes: [], isComplete: false)
-        return evidence
+        if isFirst { self.context.report(nothing) }
     }
 }
