@@ -27,7 +27,9 @@ struct ResponseHead {
         let text = String(decoding: line[...end], as: UTF8.self)
         if text.hasPrefix("HTTP/") {
             let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) }
-            self = Self(status: status.flatMap { $0 >= 200 ? $0 : nil }, size: self.size)
+            let size = self.size
+            self = Self()
+            (self.status, self.size) = (status.flatMap { $0 >= 200 ? $0 : nil }, size)
         } else if text.isEmpty {
             self.isComplete = self.status != nil
         } else if self.status != nil, let colon = text.firstIndex(of: ":") {
@@ -37,12 +39,5 @@ struct ResponseHead {
             if field.name.lowercased() == "transfer-encoding" { self.isChunked = true }
         }
         return true
-    }
-
-    init() {}
-
-    private init(status: Int?, size: Int) {
-        self.status = status
-        self.size = size
     }
 }
