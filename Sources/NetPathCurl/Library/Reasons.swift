@@ -26,8 +26,9 @@ extension TransportError.Reason {
         switch code {
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: self = .invalidRequest
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .nameNotResolved
-        case CURLE_COULDNT_CONNECT: self = Self(connecting: systemError)
-        case CURLE_INTERFACE_FAILED: self = .unreachable
+        case CURLE_COULDNT_CONNECT where systemError == ECONNREFUSED: self = .refused
+        case CURLE_COULDNT_CONNECT where systemError == ETIMEDOUT: self = .connectTimedOut
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: self = .unreachable
         case CURLE_OPERATION_TIMEDOUT: self = isConnected ? .timedOut : .connectTimedOut
         // A handshake that the network ended says nothing about certificates.
         case CURLE_SSL_CONNECT_ERROR where [ECONNRESET, EPIPE, ETIMEDOUT, ENETUNREACH].contains(systemError):
@@ -44,14 +45,6 @@ extension TransportError.Reason {
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: self = .badResponse
         case CURLE_UNSUPPORTED_PROTOCOL: self = isConnected ? .badResponse : .invalidRequest
         default: self = .other
-        }
-    }
-
-    private init(connecting error: Int32) {
-        switch error {
-        case ECONNREFUSED: self = .refused
-        case ETIMEDOUT: self = .connectTimedOut
-        default: self = .unreachable
         }
     }
 }
