@@ -82,7 +82,9 @@ final class Engine: Sendable {
     // MARK: On the thread
 
     private func run(_ multi: MultiHandle) {
-        MultiHandle.prepareThread()
+        // Makes writing to a closed TLS connection an error instead of a signal on this thread: only plain sockets can be
+        // told so themselves.
+        ChildProcess.blockBrokenPipes()
         var transfers = Transfers(multi, self.configuration)
         var isStopping = false
         while true {

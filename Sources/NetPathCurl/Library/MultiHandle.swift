@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import CCurl
-import Glibc
 
 /// libcurl's set of transfers and of the connections that are kept (`libcurl-multi(3)`).
 ///
@@ -28,15 +27,6 @@ final class MultiHandle: Sendable {
     private var handle: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(bitPattern: self.address) }
 
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
-
-    /// Makes writing to a closed TLS connection an error instead of a signal on this thread: only plain sockets can be
-    /// told so themselves.
-    static func prepareThread() {
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGPIPE)
-        _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
 
     /// Ends the current ``wait(until:)``, or else the next one.
     func wake() {
