@@ -39,7 +39,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     deinit {
-        self.engine.stop()
+        self.engine.post(.stop)
     }
 
     /// Begins to send a request.
@@ -64,7 +64,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Requests that begin from now on use no connection that was idle when this was called.
     public func pathChanged() {
-        self.engine.pathChanged()
+        self.engine.post(.pathChanged)
     }
 
     /// Ends the requests whose connections were made from these addresses, and those that have none yet.
@@ -72,7 +72,7 @@ public final class CurlTransport: HTTPTransport {
     /// - Parameter addresses: The addresses as `inet_ntop(3)` writes them.
     /// - Returns: True.
     public func cancelRequests(from addresses: Set<String>) -> Bool {
-        self.engine.cancel(from: addresses)
+        self.engine.post(.cancelFrom(addresses))
         return true
     }
 
@@ -81,7 +81,7 @@ public final class CurlTransport: HTTPTransport {
         let number: UInt64
 
         func cancel() {
-            if self.number > 0 { self.engine.cancel(self.number) }
+            if self.number > 0 { self.engine.post(.cancel(self.number)) }
         }
     }
 }

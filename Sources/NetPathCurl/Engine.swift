@@ -10,11 +10,12 @@ import Synchronization
 /// Only that thread touches a transfer, so that cancelling is safe: it is a message, and when it is read the transfer
 /// either is under way or has ended.
 final class Engine: Sendable {
-    private enum Message {
+    enum Message {
         case start(Job)
         case cancel(UInt64)
         case cancelFrom(Set<String>)
         case pathChanged
+        /// Ends the thread as soon as nothing is under way any more.
         case stop
     }
 
@@ -48,17 +49,8 @@ final class Engine: Sendable {
         return number
     }
 
-    func cancel(_ number: UInt64) { self.post(.cancel(number)) }
-
-    func cancel(from addresses: Set<String>) { self.post(.cancelFrom(addresses)) }
-
-    func pathChanged() { self.post(.pathChanged) }
-
-    /// Ends the thread as soon as nothing is under way any more.
-    func stop() { self.post(.stop) }
-
     /// Tells the thread; without one there are no transfers and no connections.
-    private func post(_ message: Message) {
+    func post(_ message: Message) {
         let isAsleep = self.mailbox.withLock { mailbox in
             guard mailbox.hasThread else { return false }
             mailbox.messages.append(message)
