@@ -87,31 +87,24 @@ extension DeliveryMachine {
     ///
     /// Of each gate there are the first ones, and the gates are in the order of their turns.
     mutating func choose(_ places: Int, of heads: [[RequestRecord]], at now: Moment) -> [RequestRecord] {
-        struct Candidate {
-            var record: RequestRecord
-            var gate: Gate
-            var key: (Rank, RequestPriority, Int, Int)
-        }
-        var candidates: [Candidate] = []
+        var candidates: [(record: RequestRecord, gate: Gate, key: (Rank, RequestPriority, Int, Int))] = []
         for (place, records) in heads.enumerated() {
             for (round, record) in records.enumerated() {
                 let gate = Gate(record.request)
                 let rank = self.rank(of: gate.host)
                 let priority = rank == .failing || rank == .overdue ? .normal : record.request.priority
-                candidates.append(Candidate(record: record, gate: gate, key: (rank, priority, round, place)))
+                candidates.append((record, gate, (rank, priority, round, place)))
             }
         }
         candidates.sort { lhs, rhs in
             (lhs.key.0, rhs.key.1, lhs.key.2, lhs.key.3) < (rhs.key.0, lhs.key.1, rhs.key.2, rhs.key.3)
         }
         var chosen: [RequestRecord] = []
-        for candidate in candidates where chosen.count < places {
+        for (record, gate, _) in candidates where chosen.count < places {
             // A damaged file may have one twice.
-            guard self.running[candidate.record.id] == nil, self.waiting(for: candidate.gate, at: now) == nil else {
-                continue
-            }
-            self.started(candidate.record.id, gate: candidate.gate, at: now)
-            chosen.append(candidate.record)
+            guard self.running[record.id] == nil, self.waiting(for: gate, at: now) == nil else { continue }
+            self.started(record.id, gate: gate, at: now)
+            chosen.append(record)
         }
         if !chosen.isEmpty { self.turns &+= 1 }
         return chosen
