@@ -206,8 +206,8 @@ final class RequestStore: Sendable {
     /// Looks through the database, bodies in files excepted; a damaged one is replaced.
     ///
     /// SQLite finds damage where it looks: an index that misleads would hide a request or change an order without a word.
-    func check() throws(QueueError) {
-        try self.use { database, _ in try database.read { try StoreErrors.check($0) } }
+    func check(repairs: Bool = true) throws(QueueError) {
+        try self.use(repairs: repairs) { database, _ in try database.read { try StoreErrors.check($0) } }
     }
 
     /// Looks through the whole file, which takes as long as that is: a damaged one is replaced, a request that is not
@@ -219,11 +219,7 @@ final class RequestStore: Sendable {
     @discardableResult
     func verify() throws(QueueError) -> Int {
         do {
-            try self.use(repairs: false) { database, _ in
-                try database.read { db in
-                    try StoreErrors.check(db)
-                }
-            }
+            try self.check(repairs: false)
             let damaged = try self.damaged()
             return try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
         } catch .corrupt(let path, nil) {
