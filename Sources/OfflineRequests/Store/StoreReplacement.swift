@@ -18,8 +18,9 @@ struct StoreReplacement {
     /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
         // What the disk does not give now is no damage, nor is that it has no room: nothing may be left out for that.
-        let mended = try MendedCopy(of: self.paths)
+        let mended = MendedCopy(path: self.paths.mended)
         defer { mended.remove() }
+        try mended.make(from: self.paths)
         let source = mended.path
         // SQLite makes damage of a read that fails: lost is what two looks in a row do not find.
         var (found, looks) = (try self.salvage(from: source), 1)
@@ -244,18 +245,10 @@ extension Database {
 struct MendedCopy {
     let path: String
 
-    /// Makes a copy, with its journal, while no other process is at the file.
+    /// Makes a copy, with its journal, while no other process is at the file; the caller removes it, also after an error.
     ///
     /// To open the file drops the locks that this process has on it by SQLite, which nothing needs any more.
-    init(of paths: StorePaths) throws {
-        self.path = paths.mended
-        do { try self.make(from: paths) } catch {
-            self.remove()
-            throw error
-        }
-    }
-
-    private func make(from paths: StorePaths) throws {
+    func make(from paths: StorePaths) throws {
         self.remove()
         if try StoreFiles.isThere(self.path) {
             throw QueueError.io(path: self.path, reason: "a copy of the damaged file has to be here; remove what is")
