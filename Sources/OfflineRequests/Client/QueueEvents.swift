@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 public import Foundation
-import NetPathStandard
 import Synchronization
 
 /// Something that happened in a queue, as seen by this process.
