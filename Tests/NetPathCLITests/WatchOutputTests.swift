@@ -47,13 +47,14 @@ import Testing
     }
 
     /// A line much longer than what a pipe takes at once is part of the test.
-    private static let renderer: @Sendable (StatusSnapshot, StatusSnapshot?) -> String = { snapshot, previous in
-        let numbers = [previous, snapshot].map { $0?.path?.sequence ?? 0 }
-        return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
+    private static let renderer: WatchOutput<StatusSnapshot>.Renderer = { snapshot, previous, room in
+        let numbers = [previous(), snapshot].map { $0?.path?.sequence ?? 0 }
+        room = Array("\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n".utf8)
+        return room.count
     }
 
     private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput<StatusSnapshot> {
-        WatchOutput(try WatchDescriptor(channel.writer), loop: loop, render: Self.renderer)
+        WatchOutput(try WatchDescriptor(channel.writer), loop: loop, renderInto: Self.renderer)
     }
 
     /// The reader does not read, and `show` returns all the same: if it blocked, the test would hang.
@@ -91,7 +92,7 @@ import Testing
             try WatchDescriptor(channel.writer),
             loop: loop,
             flushLimit: .seconds(60),
-            render: Self.renderer
+            renderInto: Self.renderer
         )
         for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
         loop.wakeUp.wake(.stop)
@@ -128,7 +129,7 @@ import Testing
             try WatchDescriptor(channel.writer),
             loop: loop,
             count: 2,
-            render: Self.renderer
+            renderInto: Self.renderer
         )
         output.show(Fixtures.snapshot(Fixtures.routed, sequence: 1))
         output.show(Fixtures.snapshot(Fixtures.routed, sequence: 2))
@@ -148,7 +149,7 @@ import Testing
             loop: loop,
             count: 1,
             skipsFirst: true,
-            render: Self.renderer
+            renderInto: Self.renderer
         )
         output.show(Fixtures.snapshot(Fixtures.routed, sequence: 7))
         async let end = onBlockingThread { output.run {} }

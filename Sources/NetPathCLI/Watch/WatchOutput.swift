@@ -73,22 +73,13 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
         self.state = Mutex(State(remaining: count))
     }
 
-    /// Makes an output of lines that are texts.
+    /// Makes an output of lines that are texts, for all snapshots.
     convenience init(
         _ descriptor: WatchDescriptor,
         loop: EventLoop,
-        count: Int? = nil,
-        skipsFirst: Bool = false,
-        flushLimit: Duration = .seconds(1),
         render: @escaping @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> String
     ) {
-        self.init(
-            descriptor,
-            loop: loop,
-            count: count,
-            skipsFirst: skipsFirst,
-            flushLimit: flushLimit
-        ) { snapshot, previous, room in
+        self.init(descriptor, loop: loop) { snapshot, previous, room in
             room = Array(render(snapshot, previous()).utf8)
             return room.count
         }
