@@ -3,6 +3,7 @@
 
 import NetPath
 import NetPathConfiguration
+import NetPathSystem
 
 /// What configuration is in force, and whether the one on disk was accepted.
 struct ConfigurationStanding: Sendable, Codable {
@@ -53,8 +54,6 @@ extension ConfigurationError {
     /// A number for what is wrong first, and where, whatever the file is called.
     fileprivate var hash: UInt64 {
         let first = self.diagnostics[0]
-        let text = "\(first.position.map(\.description) ?? "") \(first.path) \(first.message)"
-        // FNV-1a.
-        return text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\(first.position.map(\.description) ?? "") \(first.path) \(first.message)".hash64
     }
 }
