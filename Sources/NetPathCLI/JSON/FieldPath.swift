@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import ArgumentParser
 import NetPath
 package import NetPathSystem
 
@@ -14,8 +15,8 @@ struct FieldPath: Hashable, Sendable {
     /// Checks a name.
     ///
     /// - Parameter text: The name as it was typed.
-    /// - Throws: ``FieldPathError``.
-    init(parsing text: String) throws(FieldPathError) {
+    /// - Throws: `ValidationError`.
+    init(parsing text: String) throws(ValidationError) {
         // `interfaces[0].name`, as messages write it, is `interfaces.0.name`.
         self.components = text.split(separator: ".", omittingEmptySubsequences: false).flatMap { step in
             guard step.last == "]", let bracket = step.firstIndex(of: "["),
@@ -29,20 +30,27 @@ struct FieldPath: Hashable, Sendable {
             switch place {
             case .array(let elements):
                 guard component.allSatisfy({ "0"..."9" ~= $0 }), Int(component) != nil else {
-                    throw FieldPathError(
+                    throw ValidationError(
                         "'\(prefix)' is a list; a position such as '\(prefix).0' follows, not '\(component.safe)'"
                     )
                 }
                 place = elements.first ?? .null
             case .object(let members):
                 guard let value = members[component] else {
-                    throw FieldPathError(unknown: component, in: prefix, allowed: members.keys)
+                    throw Self.error(unknown: component, in: prefix, allowed: members.keys)
                 }
                 place = value
-            default: throw FieldPathError("'\(prefix.safe)' is a single value; nothing can follow it")
+            default: throw ValidationError("'\(prefix.safe)' is a single value; nothing can follow it")
             }
             prefix += prefix.isEmpty ? component : "." + component
         }
+    }
+
+    private static func error(unknown name: String, in prefix: String, allowed: [String]) -> ValidationError {
+        let place = prefix.isEmpty ? "" : " in '\(prefix)'"
+        let suggestion = nearestMatch(to: name, among: allowed).map { " (did you mean '\($0)'?)" } ?? ""
+        let all = allowed.joined(separator: ", ")
+        return ValidationError("there is no field '\(name.safe)'\(place)\(suggestion); allowed: \(all)")
     }
 
     /// Finds the value in a document; null when it is not known, or the list is shorter.
@@ -55,21 +63,6 @@ struct FieldPath: Hashable, Sendable {
             default: .null
             }
         }
-    }
-}
-
-/// Why something is not the name of a field.
-struct FieldPathError: Error, Hashable, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-
-    init(unknown name: String, in prefix: String, allowed: [String]) {
-        let place = prefix.isEmpty ? "" : " in '\(prefix)'"
-        let suggestion = nearestMatch(to: name, among: allowed).map { " (did you mean '\($0)'?)" } ?? ""
-        self.init("there is no field '\(name.safe)'\(place)\(suggestion); allowed: \(allowed.joined(separator: ", "))")
     }
 }
 
