@@ -26,13 +26,7 @@ struct CompletionCommand: ToolCommand {
 
     static var configuration: CommandConfiguration {
         let name = ToolContext.current.name
-        return name == ToolContext.usualName ? Self.usual : Self.configuration(of: name)
-    }
-
-    private static let usual = Self.configuration(of: ToolContext.usualName)
-
-    private static func configuration(of name: String) -> CommandConfiguration {
-        CommandConfiguration(
+        return CommandConfiguration(
             commandName: "completion",
             abstract: "Print a script that completes \(name)'s commands and options in a shell.",
             discussion: """

@@ -8,20 +8,17 @@ package struct QueueCommands: ParsableCommand {
     // Every command names itself: to make a name of a type's searches every conformance of the program, and that of
     // these twelve took as long as the rest of the parsing, whatever command was meant.
     package static var configuration: CommandConfiguration {
-        var configuration = Self.shown
-        configuration.shouldDisplay = ToolContext.current.offersRequests()
-        return configuration
+        CommandConfiguration(
+            commandName: "queue",
+            abstract: "Manage the requests that wait to be sent.",
+            shouldDisplay: ToolContext.current.offersRequests(),
+            subcommands: [
+                List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self,
+                Pause.self, Resume.self, Reset.self, Repair.self,
+            ],
+            defaultSubcommand: List.self
+        )
     }
-
-    private static let shown = CommandConfiguration(
-        commandName: "queue",
-        abstract: "Manage the requests that wait to be sent.",
-        subcommands: [
-            List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self, Pause.self,
-            Resume.self, Reset.self, Repair.self,
-        ],
-        defaultSubcommand: List.self
-    )
 
     // Here too, so that they may stand before the subcommand.
     @OptionGroup var common: CommonRequestOptions

@@ -33,27 +33,24 @@ package struct SendCommand: RequestCommand {
     }
 
     package static var configuration: CommandConfiguration {
-        var configuration = Self.shown
-        configuration.shouldDisplay = ToolContext.current.offersRequests()
-        return configuration
+        CommandConfiguration(
+            commandName: "send",
+            abstract: "Put an HTTP request on disk, to be sent when there is a path, and return at once.",
+            discussion: """
+                When the command returns, the request is on the disk, and its identifier has been printed. It goes out \
+                when 'queue run' runs, or any other program that uses the same file, and is repeated until the server \
+                has answered. Every repeat carries the same Idempotency-Key header, so that a server that honours it \
+                acts once.
+
+                With --wait the command sends this request itself, and no other, unless another program sends already, \
+                and prints the body of the response; like 'queue run' it applies the rules of the configuration about \
+                interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when \
+                it refused it or the request was given up, and 3 when --timeout ended first; the request stays in the \
+                queue then, unless another process kept the file all the time: the message says so.
+                """,
+            shouldDisplay: ToolContext.current.offersRequests()
+        )
     }
-
-    private static let shown = CommandConfiguration(
-        commandName: "send",
-        abstract: "Put an HTTP request on disk, to be sent when there is a path, and return at once.",
-        discussion: """
-            When the command returns, the request is on the disk, and its identifier has been printed. It goes out when \
-            'queue run' runs, or any other program that uses the same file, and is repeated until the server \
-            has answered. Every repeat carries the same Idempotency-Key header, so that a server that honours it acts \
-            once.
-
-            With --wait the command sends this request itself, and no other, unless another program sends already, and \
-            prints the body of the response; like 'queue run' it applies the rules of the configuration about \
-            interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it \
-            refused it or the request was given up, and 3 when --timeout ended first; the request stays in the queue \
-            then, unless another process kept the file all the time: the message says so.
-            """
-    )
 
     @Option(
         name: [.customShort("X"), .customLong("request")],
