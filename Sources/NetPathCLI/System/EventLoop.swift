@@ -142,10 +142,6 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
 }
 
 extension EventLoop {
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
-    }
-
     /// Ends a coordinator, and turns the loop until its backends have ended: plugins get the time to do so by themselves.
     ///
     /// A signal that asks for the end once more cuts it short.
@@ -153,14 +149,14 @@ extension EventLoop {
     /// - Parameter coordinator: A coordinator whose tasks run here.
     func stop(_ coordinator: PathCoordinator) {
         let runs = coordinator.end()
-        let isOver = Flag()
+        let isOver = Atomic(false)
         Task(executorPreference: self) {
             for run in runs { await run.value }
-            isOver.isSet.store(true, ordering: .releasing)
+            isOver.store(true, ordering: .releasing)
             self.wakeUp.wake(.work)
         }
         let deadline = self.now() + .seconds(6)
-        while !isOver.isSet.load(ordering: .acquiring) {
+        while !isOver.load(ordering: .acquiring) {
             let rest = deadline - self.now()
             guard rest > .zero, !self.reasons(limit: rest).contains(.stop) else { return }
         }

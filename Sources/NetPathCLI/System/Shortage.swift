@@ -22,10 +22,12 @@ package enum Shortage: Sendable {
         if unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != .max {
             Self.keepToOneArena()
         }
-        let gate = Gate()
-        let isEnough = gate.lock.withLock { _ in
+        // Keeps threads until all of them are there.
+        let gate = Mutex(())
+        let pass = { @Sendable in gate.withLock { _ in } }
+        let isEnough = gate.withLock { _ in
             // Their stacks stay with the process, for those that come later.
-            guard (0..<threads).allSatisfy({ _ in BackgroundThread.start(gate.pass) }) else { return false }
+            guard (0..<threads).allSatisfy({ _ in BackgroundThread.start(pass) }) else { return false }
             return Self.isMemoryLeft
         }
         if isEnough { return }
@@ -77,12 +79,5 @@ package enum Shortage: Sendable {
         else { return false }
         _ = unsafe munmap(pages, Self.memory)
         return true
-    }
-
-    /// Keeps threads until all of them are there.
-    private final class Gate: Sendable {
-        let lock = Mutex(())
-
-        @Sendable func pass() { self.lock.withLock { _ in } }
     }
 }
