@@ -20,7 +20,7 @@ extension Fixtures {
             source: .fixture("192.0.2.2")
         )
         let status = HostStatus([(.fixture("203.0.113.9"), verdict)])
-        return HostSnapshot(try HostTarget(text), status, at: Self.clock)
+        return HostSnapshot(target: try HostTarget(text), status: status, takenAt: Self.clock)
     }
 }
 

@@ -70,7 +70,7 @@ struct ReachCommand: ToolCommand {
             let message = "\(name) was not looked up within \(DurationText.format(self.timeout.timeout.duration))"
             status = .unknown(PathReason(.resolving, message))
         }
-        var snapshot = HostSnapshot(target, status, at: .now())
+        var snapshot = HostSnapshot(target: target, status: status, takenAt: .now())
         if self.connect, let port = target.port {
             snapshot.connection = try Self.connect(to: target, port: port, limit: self.timeout.timeout.duration)
         }
@@ -101,7 +101,7 @@ struct ReachCommand: ToolCommand {
         let output = WatchOutput<HostSnapshot>(descriptor, loop: loop) { [isJSON = self.options.json] snapshot, _ in
             isJSON ? snapshot.document.line + "\n" : snapshot.line { $0.local }
         }
-        let subscription = host.subscribe { output.show(HostSnapshot(target, $0, at: .now())) }
+        let subscription = host.subscribe { output.show(HostSnapshot(target: target, status: $0, takenAt: .now())) }
         defer { if let subscription { host.unsubscribe(subscription) } }
         if case .failed(let error) = output.run(onSilence: {}) { throw error }
         return .satisfied

@@ -16,12 +16,6 @@ struct HostSnapshot: Hashable, Sendable {
     /// When it was so.
     @EqualityIgnored var takenAt: ClockReading
 
-    init(_ target: HostTarget, _ status: HostStatus, at time: ClockReading) {
-        self.target = target
-        self.status = status
-        self.takenAt = time
-    }
-
     /// The document of `reach`.
     var document: JSONNode {
         [
