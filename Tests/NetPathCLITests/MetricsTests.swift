@@ -107,10 +107,10 @@ struct MetricsTests {
 
     @Test func onlyThePathIsMarkedStale() {
         let line = Array(#"{"reason":{"message":"\"stale\":false"},"stale":false,"x":{"stale":false}}"#.utf8)
-        let marked = String(decoding: StaleDocument.mark(line), as: UTF8.self)
+        let marked = String(decoding: ServiceFollower.stale(line), as: UTF8.self)
         #expect(marked == #"{"reason":{"message":"\"stale\":false"},"stale":true,"x":{"stale":false}}"#)
-        #expect(StaleDocument.mark([]) == [])
-        #expect(StaleDocument.mark(Array("{}".utf8)) == Array("{}".utf8))
+        #expect(ServiceFollower.stale([]) == [])
+        #expect(ServiceFollower.stale(Array("{}".utf8)) == Array("{}".utf8))
     }
 
     @Test func answersOfOlderServicesAreNone() {

@@ -54,8 +54,14 @@ enum ServiceFollower {
             publish(line)
         }
         guard let last else { return false }
-        publish(StaleDocument.mark(last))
+        publish(Self.stale(last))
         return true
+    }
+
+    /// The document of a path that no backend confirms any more, from its line of JSON: the first member of that name is the
+    /// path's, and no text has such quotes.
+    static func stale(_ line: [UInt8]) -> [UInt8] {
+        line.replacing(#""stale":false"#.utf8, with: #""stale":true"#.utf8, maxReplacements: 1)
     }
 
     /// Asks a question on a connection of its own; nil when no service answers.
@@ -69,18 +75,5 @@ enum ServiceFollower {
     static func text(in answer: [UInt8]?) -> [UInt8]? {
         guard let answer, let text = (try? JSONReader.read(answer[...]))?["text"]?.text else { return nil }
         return Array((text.hasSuffix(MetricsText.end) ? text.dropLast(MetricsText.end.count) : text[...]).utf8)
-    }
-}
-
-/// The document of a path that no backend confirms any more.
-enum StaleDocument: Sendable {
-    /// Marks a line of JSON; the first member of that name is the path's, and no text has such quotes.
-    static func mark(_ line: [UInt8]) -> [UInt8] {
-        let (fresh, stale) = (Array(#""stale":false"#.utf8), Array(#""stale":true"#.utf8))
-        guard line.count >= fresh.count else { return line }
-        for start in 0...(line.count - fresh.count) where line[start..<(start + fresh.count)].elementsEqual(fresh) {
-            return line[..<start] + stale + line[(start + fresh.count)...]
-        }
-        return line
     }
 }
