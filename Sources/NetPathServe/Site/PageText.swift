@@ -25,13 +25,6 @@ enum PageText {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case "\"": "&quot;"
-            default: String(character)
-            }
-        }.joined()
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
     }
 }
