@@ -67,14 +67,14 @@ import Testing
             case .python: PluginTemplate.python(try #require(PluginName("door")))
             case .shell: PluginTemplate.shell(try #require(PluginName("door")))
             }
-        try NewFolder(folder["door"]).write(files)
+        try NewFolder.write(files, to: folder["door"])
         for file in files {
             let path = "\(folder["door"])/\(file.path)"
             #expect(try String(contentsOfFile: path, encoding: .utf8) == file.text)
             #expect(FileManager.default.isExecutableFile(atPath: path) == file.isProgram, "\(file.path)")
             #expect(!file.text.contains("BuildFacts") && file.text.hasSuffix("\n"), "\(file.path)")
         }
-        #expect(throws: (any Error).self) { try NewFolder(folder["door"]).write(files) }
+        #expect(throws: (any Error).self) { try NewFolder.write(files, to: folder["door"]) }
     }
 
     @Test func aPackageHasToKnowWhereNetpathIs() {

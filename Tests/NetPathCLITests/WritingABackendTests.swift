@@ -70,7 +70,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let flag = folder["up"]
         let text = script.joined(separator: "\n").replacing("/run/uplink-is-up", with: flag)
-        try NewFolder(folder["five"]).write([NewFolder.File(path: "door.sh", text: text + "\n", isProgram: true)])
+        try NewFolder.write([NewFolder.File(path: "door.sh", text: text + "\n", isProgram: true)], to: folder["five"])
         let said = try self.lines("\(folder["five"])/door.sh", input: "", count: 3)
         let no = #"{"conclusion":{"status":"unsatisfied"}}"#
         #expect(said == [#"{"netpath":1,"name":"door","heartbeat":5}"#, no, no])
@@ -84,7 +84,8 @@ import Testing
     func programsAnswerRequests(_ language: String) throws {
         let name = try #require(PluginName("door"))
         let folder = try TemporaryDirectory()
-        try NewFolder(folder["door"]).write(language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name))
+        let files = language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name)
+        try NewFolder.write(files, to: folder["door"])
         let said = try self.lines(
             "\(folder["door"])/door.\(language)",
             [folder["up"]],
@@ -99,7 +100,8 @@ import Testing
     func programsTellMissingFromUnknown(_ language: String) throws {
         let name = try #require(PluginName("door"))
         let folder = try TemporaryDirectory()
-        try NewFolder(folder["door"]).write(language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name))
+        let files = language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name)
+        try NewFolder.write(files, to: folder["door"])
         let said = try self.lines("\(folder["door"])/door.\(language)", ["/dev/null/up"], input: "", count: 2)
         #expect(said.last?.contains("\"unavailable\":") == true, "\(said)")
     }
@@ -110,7 +112,7 @@ import Testing
         let folder = try TemporaryDirectory(in: geteuid() == 0 ? "/var/lib" : nil)
         let text = try #require(try Self.blocks("shell").first).joined(separator: "\n")
         let script = text.replacing("/run/uplink-is-up", with: folder["up"])
-        try NewFolder(folder["five"]).write([NewFolder.File(path: "door.sh", text: script + "\n", isProgram: true)])
+        try NewFolder.write([NewFolder.File(path: "door.sh", text: script + "\n", isProgram: true)], to: folder["five"])
         let process = Process()
         process.executableURL = URL(filePath: try MonitorProcess.builtProduct("netpath-plugin"))
         let options = ["--json", "--cycles", "5", "--patience-factor", "20"]
@@ -138,7 +140,8 @@ import Testing
         let name = try #require(PluginName("door"))
         // Where netpath is privileged it runs nothing out of a folder that others can write.
         let folder = try TemporaryDirectory(in: geteuid() == 0 ? "/var/lib" : nil)
-        try NewFolder(folder["door"]).write(language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name))
+        let files = language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name)
+        try NewFolder.write(files, to: folder["door"])
         let text = "backends: [{type: exec, command: [\(folder["door"])/door.\(language), \(folder["up"])]}]"
         var limits = BackendConformance.Limits().extended(by: 30)
         // What the suites beside this one open is less than a leak then.

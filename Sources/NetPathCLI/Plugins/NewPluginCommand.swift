@@ -76,7 +76,7 @@ struct NewPluginCommand: ToolCommand {
             case .python: PluginTemplate.python(name)
             case .shell: PluginTemplate.shell(name)
             }
-        try NewFolder(self.name).write(files)
+        try NewFolder.write(files, to: self.name)
         let commands = self.chosen == .swift ? ["cd \(self.name)", "swift test"] : ["cd \(self.name)", "./test"]
         try ToolContext.current.write("\(self.name) is written. Now:\n" + commands.map { "    \($0)\n" }.joined())
         return .satisfied

@@ -5,7 +5,7 @@ import Glibc
 import NetPathSystem
 
 /// A folder that is made with its files, and never written over.
-struct NewFolder {
+enum NewFolder {
     /// A file in it.
     struct File {
         /// Its path within the folder.
@@ -14,19 +14,13 @@ struct NewFolder {
         var isProgram = false
     }
 
-    private let path: String
-
-    init(_ path: String) {
-        self.path = path
-    }
-
     /// Makes the folder, the folders in it, and the files.
     ///
     /// - Throws: `SystemError` when there is such a folder, or one cannot be made.
-    func write(_ files: [File]) throws(SystemError) {
-        guard unsafe mkdir(self.path, 0o777) == 0 else { throw .last("cannot make the folder \(self.path)") }
+    static func write(_ files: [File], to path: String) throws(SystemError) {
+        guard unsafe mkdir(path, 0o777) == 0 else { throw .last("cannot make the folder \(path)") }
         for file in files {
-            var folder = self.path
+            var folder = path
             for part in file.path.split(separator: "/").dropLast() {
                 folder += "/\(part)"
                 guard unsafe mkdir(folder, 0o777) == 0 || errno == EEXIST else {
@@ -34,7 +28,7 @@ struct NewFolder {
                 }
             }
             let mode: mode_t = file.isProgram ? 0o755 : 0o644
-            try NewFile.write(file.text, to: "\(self.path)/\(file.path)", mode: mode)
+            try NewFile.write(file.text, to: "\(path)/\(file.path)", mode: mode)
         }
     }
 }
