@@ -12,18 +12,6 @@ extension JSONText {
         self.endObject()
     }
 
-    /// Writes an array, each of whose elements the body writes.
-    mutating func array<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void) {
-        self.beginArray()
-        for element in elements { body(&self, element) }
-        self.endArray()
-    }
-
-    /// Writes a string, or null.
-    mutating func string(_ value: String?) {
-        if let value { self.string(value) } else { self.null() }
-    }
-
     // MARK: Members
 
     /// Writes a member whose value the body writes.
@@ -35,7 +23,7 @@ extension JSONText {
     /// Writes a member that is a string, or null.
     mutating func member(_ key: StaticString, _ value: String?) {
         self.key(key)
-        self.string(value)
+        if let value { self.string(value) } else { self.null() }
     }
 
     /// Writes a member that is a boolean, or null.
@@ -57,7 +45,10 @@ extension JSONText {
         _ body: (inout JSONText, Element) -> Void
     ) {
         self.key(key)
-        if let elements { self.array(elements, body) } else { self.null() }
+        guard let elements else { return self.null() }
+        self.beginArray()
+        for element in elements { body(&self, element) }
+        self.endArray()
     }
 
     /// Writes a member that is a list of strings.
