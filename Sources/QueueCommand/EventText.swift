@@ -67,7 +67,7 @@ extension QueueEvent {
 extension SeenEvent {
     /// A line of a log.
     var line: String {
-        [self.time.log, self.event.code, self.event.id?.text, self.event.details]
+        [self.time.text(withMilliseconds: true), self.event.code, self.event.id?.text, self.event.details]
             .compactMap { $0?.safe }.joined(separator: "  ")
     }
 
@@ -102,13 +102,5 @@ extension WaitingReason {
         case .notRunning, .expired: ": \(typed("queue run"))"
         default: ""
         }
-    }
-}
-
-extension Date {
-    /// The local date and time with milliseconds.
-    fileprivate var log: String {
-        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
-        return self.formatted(style.year().month().day().time(includingFractionalSeconds: true))
     }
 }

@@ -110,8 +110,11 @@ extension RequestRecord {
 
 extension Date {
     /// Local date and time, for people.
-    var text: String {
+    var text: String { self.text(withMilliseconds: false) }
+
+    /// The same, with milliseconds where they are wanted.
+    func text(withMilliseconds isExact: Bool) -> String {
         let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
-        return self.formatted(style.year().month().day().time(includingFractionalSeconds: false))
+        return self.formatted(style.year().month().day().time(includingFractionalSeconds: isExact))
     }
 }
