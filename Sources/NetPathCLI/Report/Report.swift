@@ -7,13 +7,8 @@ import NetPathSystem
 
 /// What a report consists of.
 struct Report {
-    /// A part of it.
-    struct Section {
-        var name: String
-        var text: String
-    }
-
-    private(set) var sections: [Section] = []
+    /// Its parts.
+    private(set) var sections: [(name: String, text: String)] = []
     /// What puts something else in place of what is private; nil where nothing is.
     var masking: Masking?
 
@@ -26,7 +21,7 @@ struct Report {
             text = self.masked("not available: \(self.reason(for: error))")
         }
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
-        self.sections.append(Section(name: name, text: text))
+        self.sections.append((name, text))
     }
 
     /// Adds a text, of which nothing is masked yet.
