@@ -14,13 +14,8 @@ struct WaitProspects: Sendable {
     /// six).
     static let carrierPatience: Duration = .seconds(6)
 
-    private struct Lack: Hashable {
-        var stage: WaitedInterface.Stage
-        var since: MonotonicTime
-    }
-
     /// What interfaces lack by their index, and since when as far as the wait saw it.
-    private var lacks: [UInt32: Lack] = [:]
+    private var lacks: [UInt32: (stage: WaitedInterface.Stage, since: MonotonicTime)] = [:]
     private var interfaces: [WaitedInterface] = []
     private var grace: Duration = .zero
     /// Whether the interfaces are known.
@@ -37,7 +32,7 @@ struct WaitProspects: Sendable {
         self.lacks = [:]
         for interface in self.interfaces {
             let known = former[interface.index].flatMap { $0.stage == interface.stage ? $0 : nil }
-            self.lacks[interface.index] = known ?? Lack(stage: interface.stage, since: now)
+            self.lacks[interface.index] = known ?? (stage: interface.stage, since: now)
         }
     }
 
