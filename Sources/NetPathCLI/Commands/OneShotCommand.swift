@@ -174,7 +174,7 @@ struct OneShotCommand: Sendable {
             types: registry.all.map { ($0.type, $0.summary) },
             entries: self.snapshot.backends.map { report in
                 let type = configuration.backends.first { $0.name == report.name }?.type
-                return BackendInventory.Entry(type: type ?? report.name, report: report)
+                return (type: type ?? report.name, report: report)
             },
             takenAt: self.snapshot.takenAt
         )

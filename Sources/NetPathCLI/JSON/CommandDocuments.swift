@@ -37,18 +37,12 @@ struct ExplainedPath: Hashable, Sendable {
 
 /// The types of backends there are, and those that are configured.
 struct BackendInventory: Sendable {
-    /// A configured backend and how it is doing.
-    struct Entry: Sendable {
-        var type: String
-        var report: BackendReport
-    }
-
     /// Where the configuration comes from.
     var origin: String
     /// All registered types with a line for people.
     var types: [(type: String, summary: String)]
-    /// The configured backends in order of priority.
-    var entries: [Entry]
+    /// The configured backends in order of priority, and how they are doing.
+    var entries: [(type: String, report: BackendReport)]
     /// When the reports were taken.
     var takenAt: ClockReading
 
