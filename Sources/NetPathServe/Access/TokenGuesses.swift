@@ -3,12 +3,6 @@
 
 /// Wrong tokens by where they came from: who sends many has to wait, twice as long after each.
 struct TokenGuesses: Sendable {
-    private struct Record: Sendable {
-        var failures: Int
-        var last: Duration
-        var until: Duration
-    }
-
     /// So many are an oversight.
     private static let free = 4
     private static let longest: Duration = .seconds(30)
@@ -19,7 +13,7 @@ struct TokenGuesses: Sendable {
     /// There is a message no more often than this.
     private static let messageInterval: Duration = .seconds(1)
 
-    private var records: [String: Record] = [:]
+    private var records: [String: (failures: Int, last: Duration, until: Duration)] = [:]
     private var message: String?
     private var nextMessage: Duration = .zero
 
@@ -31,7 +25,7 @@ struct TokenGuesses: Sendable {
 
     /// A wrong token came.
     mutating func failed(_ origin: String, now: Duration) {
-        var record = self.records[origin] ?? Record(failures: 0, last: now, until: now)
+        var record = self.records[origin] ?? (failures: 0, last: now, until: now)
         if now - record.last > Self.memory { record.failures = 0 }
         record.failures = min(record.failures + 1, 1_000_000)
         let doublings = min(record.failures - Self.free, 6)
