@@ -26,11 +26,7 @@ actor ProgramCheck {
     private var live: Live?
 
     /// What one run that is watched tells.
-    private struct Live: Sendable {
-        var rest: Outcome
-        var holdings: Outcome
-        var interfaces: Outcome
-    }
+    private typealias Live = (rest: Outcome, holdings: Outcome, interfaces: Outcome)
 
     init(_ entry: String, firstReport: Duration, patienceFactor: Int) {
         self.entry = entry
@@ -59,7 +55,7 @@ actor ProgramCheck {
 
     private func watchRun() async -> Live {
         let isUnknown = Outcome.unchecked("there is no first report")
-        let unknown = Live(rest: isUnknown, holdings: isUnknown, interfaces: isUnknown)
+        let unknown: Live = (isUnknown, isUnknown, isUnknown)
         guard let run = try? ProgramRun(self.entry, patienceFactor: self.patienceFactor) else { return unknown }
         guard await run.hasReported(within: self.firstReport) else {
             await run.stop()
@@ -79,11 +75,7 @@ actor ProgramCheck {
             // One change may be the first of those that every heartbeat brings.
             if Snapshots.verdicts(run.backend.reports).count == 2 { try await run.rest(limit) }
         } catch {
-            return Live(
-                rest: .broken("\(error)"),
-                holdings: .unchecked("it does not run on"),
-                interfaces: self.judgeInterfaces(run)
-            )
+            return (.broken("\(error)"), .unchecked("it does not run on"), self.judgeInterfaces(run))
         }
         let holdings: Outcome
         if run.backend.takesRefreshRequests {
@@ -95,7 +87,7 @@ actor ProgramCheck {
             rest = .broken(alternation)
         }
         await run.stop()
-        return Live(rest: rest, holdings: holdings, interfaces: self.judgeInterfaces(run))
+        return (rest, holdings, self.judgeInterfaces(run))
     }
 
     private func judgeInterfaces(_ run: ProgramRun) -> Outcome {
