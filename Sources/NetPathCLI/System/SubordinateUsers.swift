@@ -7,16 +7,11 @@ import Synchronization
 
 /// The users that a user may take in namespaces of users (subuid(5)): as many as it wants, so that each range is one user.
 final class SubordinateUsers: Sendable {
-    private struct Kept: Sendable {
-        var stamp: [Int] = []
-        var ranges: [Range<UInt32>] = []
-    }
-
     /// Users below are accounts, and those of services.
     private static let first: UInt32 = 65_536
 
     private let path: String
-    private let kept = Mutex(Kept())
+    private let kept = Mutex<(stamp: [Int], ranges: [Range<UInt32>])>(([], []))
 
     /// Reads a file when it is first needed, and again when it is another one.
     init(_ path: String) {
@@ -34,7 +29,7 @@ final class SubordinateUsers: Sendable {
         ]
         return self.kept.withLock { kept in
             if kept.stamp != stamp {
-                kept = Kept(stamp: stamp, ranges: Self.ranges(FileAccess.contents(self.path, limit: 1 << 20) ?? ""))
+                kept = (stamp, Self.ranges(FileAccess.contents(self.path, limit: 1 << 20) ?? ""))
             }
             return kept.ranges.first { $0.contains(user) }?.lowerBound ?? user
         }
