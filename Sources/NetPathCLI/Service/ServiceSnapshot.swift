@@ -21,7 +21,12 @@ struct ServiceSnapshot: Codable {
     ///
     /// - Throws: ``ToolFailure`` when none does, or another version.
     static func ask(quiet: Bool = false) throws -> ServiceSnapshot {
-        let answer = try ServiceClient.running().ask(.snapshot)
+        let places = ServiceFolders.places(of: ToolContext.current.environment)
+        guard let service = ServiceClient(places) else {
+            let sockets = places.map(\.socket).joined(separator: " and ")
+            throw ToolFailure(.unavailable, "no service answers at \(sockets): start one with 'netpath run'")
+        }
+        let answer = try service.ask(.snapshot)
         do {
             let snapshot = try CodedLine.value(ServiceSnapshot.self, from: answer)
             if !quiet { ToolContext.current.noteNamespace(of: snapshot.status.via.first) }
@@ -45,17 +50,5 @@ extension ToolContext {
     func noteNamespace(ofStatus answer: [UInt8]?) {
         guard let answer, let document = try? JSONReader.read(answer[...]) else { return }
         self.noteNamespace(of: document["via"]?.texts.first)
-    }
-}
-
-extension ServiceClient {
-    /// Connects to the service that runs.
-    ///
-    /// - Throws: ``ToolFailure`` when none does.
-    static func running() throws -> ServiceClient {
-        let places = ServiceFolders.places(of: ToolContext.current.environment)
-        if let client = ServiceClient(places) { return client }
-        let sockets = places.map(\.socket).joined(separator: " and ")
-        throw ToolFailure(.unavailable, "no service answers at \(sockets): start one with 'netpath run'")
     }
 }
