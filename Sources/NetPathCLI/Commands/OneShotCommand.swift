@@ -112,9 +112,7 @@ struct OneShotCommand: Sendable {
         }
         let deadline = loop.now() + limit
         coordinator.start(once: !asWatching)
-        while !Self.isSettled(coordinator.snapshots), loop.now() < deadline {
-            _ = loop.turn(limit: deadline - loop.now())
-        }
+        loop.wait(until: deadline) { Self.isSettled(coordinator.snapshots) }
 
         let snapshots = coordinator.snapshots.map { snapshot in
             var snapshot = snapshot

@@ -84,16 +84,11 @@ struct ReachCommand: ToolCommand {
     private func settle(_ host: HostWatch, _ coordinator: PathCoordinator, on loop: EventLoop) -> Bool {
         let subscription = host.subscribe { _ in loop.wakeUp.wake(.output) }
         defer { if let subscription { host.unsubscribe(subscription) } }
-        let deadline = loop.now() + self.timeout.timeout.duration
-        func isSettled() -> Bool {
+        return loop.wait(until: loop.now() + self.timeout.timeout.duration) {
             let snapshots = coordinator.snapshots
             return !snapshots.contains(where: \.report.isSilent) && !snapshots.awaitStandby
                 && host.ask().reason.code != .resolving
         }
-        while loop.now() < deadline, !isSettled() {
-            if loop.turn(limit: deadline - loop.now()).reasons.contains(.stop) { return true }
-        }
-        return false
     }
 
     private func follow(_ host: HostWatch, _ target: HostTarget, on loop: EventLoop) throws -> ToolStatus {

@@ -143,9 +143,6 @@ package final class ServeSession: Sendable {
         let subscription = coordinator.subscribe { _ in loop.wakeUp.wake(.output) }
         defer { subscription.cancel() }
         coordinator.start()
-        let deadline = loop.now() + limit
-        while coordinator.path == nil, loop.now() < deadline {
-            if loop.reasons(limit: deadline - loop.now()).contains(.stop) { return }
-        }
+        loop.wait(until: loop.now() + limit) { coordinator.path != nil }
     }
 }

@@ -129,6 +129,17 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         self.turn(limit: limit).reasons
     }
 
+    /// Turns until something is so, time is up, or a signal asks for the end.
+    ///
+    /// - Returns: Whether a signal did.
+    @discardableResult
+    func wait(until deadline: MonotonicTime, or isOver: () -> Bool = { false }) -> Bool {
+        while !isOver(), case let rest = deadline - self.now(), rest > .zero {
+            if self.reasons(limit: rest).contains(.stop) { return true }
+        }
+        return false
+    }
+
     private func runJobs() {
         while true {
             let jobs = self.state.withLock { state in
@@ -155,10 +166,6 @@ extension EventLoop {
             isOver.store(true, ordering: .releasing)
             self.wakeUp.wake(.work)
         }
-        let deadline = self.now() + .seconds(6)
-        while !isOver.load(ordering: .acquiring) {
-            let rest = deadline - self.now()
-            guard rest > .zero, !self.reasons(limit: rest).contains(.stop) else { return }
-        }
+        self.wait(until: self.now() + .seconds(6)) { isOver.load(ordering: .acquiring) }
     }
 }

@@ -36,9 +36,6 @@ final class ReplayPace {
             return true
         }
         let due = first.shown + (event.time - first.recorded) / speed
-        while self.loop.now() < due {
-            if self.loop.reasons(limit: due - self.loop.now()).contains(.stop) { return false }
-        }
-        return true
+        return !self.loop.wait(until: due)
     }
 }
