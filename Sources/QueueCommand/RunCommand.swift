@@ -57,10 +57,7 @@ extension QueueCommands.Run: RunnableCommand {
                     ToolContext.current.say("\(queue.file.safe): \(other) sends; this one takes over when that ends")
                 }
             }
-            let seen = events.withLock { events in
-                defer { events = [] }
-                return events
-            }
+            let seen = events.withLock { exchange(&$0, with: []) }
             try report.show(seen, at: loop.now())
             for case .failed(let error) in seen.map(\.event) where error.endsQueue { throw ToolFailure(error) }
             if shutdown?.result != nil { return .satisfied }

@@ -105,10 +105,7 @@ final class Service {
         self.coordinator.subscribe { [context, announcement, socket, hooks] path in
             let snapshot = StatusSnapshot.now(path, path.backends)
             hooks.show(snapshot)
-            let previous = latest.withLock { latest in
-                defer { latest = path }
-                return latest
-            }
+            let previous = latest.withLock { exchange(&$0, with: path) }
             if previous.map(\.headline) != path.headline {
                 context.tell(path.headline, of: path.status)
                 announcement.tell(headline: path.headline)

@@ -142,10 +142,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
 
     private func runJobs() {
         while true {
-            let jobs = self.state.withLock { state in
-                defer { state.jobs = [] }
-                return state.jobs
-            }
+            let jobs = self.state.withLock { exchange(&$0.jobs, with: []) }
             if jobs.isEmpty { return }
             for job in jobs { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }

@@ -159,8 +159,7 @@ struct ServiceClients {
     ///
     /// - Returns: Their numbers, which no other client gets: a page that is made for one of them is for nobody else.
     mutating func removeAll() -> [UInt64] {
-        defer { self.clients = [] }
-        return self.clients.map(\.number)
+        exchange(&self.clients, with: []).map(\.number)
     }
 
     /// Waits until a client or another descriptor is ready, and reads what clients sent that are to be read from.

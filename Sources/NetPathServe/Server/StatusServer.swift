@@ -103,11 +103,7 @@ package final class StatusServer: Sendable {
     ///
     /// Of several that come faster than they can be sent the newest is.
     package func publish(_ line: [UInt8]) {
-        let isFirst = self.newest.withLock { newest in
-            defer { newest = line }
-            return newest == nil
-        }
-        guard isFirst else { return }
+        guard self.newest.withLock({ exchange(&$0, with: line) }) == nil else { return }
         self.entrance.execute {
             self.core.value.loop.assumeIsolated().scheduleTask(in: Self.publishDelay) {
                 let line = self.newest.withLock { $0.take() }
