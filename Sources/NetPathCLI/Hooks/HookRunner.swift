@@ -89,9 +89,7 @@ final class HookRunner: Sendable {
         self.change { state, now in
             guard !state.isStopped else { return [] }
             state.newest = snapshot
-            return state.entries.indices.flatMap { index in
-                self.perform(state.entries[index].machine.show(snapshot, now: now), index, &state)
-            }
+            return self.performAll(&state) { $0.show(snapshot, now: now) }
         }
     }
 
@@ -109,9 +107,7 @@ final class HookRunner: Sendable {
                 return entry?.hook == hook ? entry ?? Entry(hook) : Entry(hook, run: entry?.run)
             }
             guard let newest = state.newest else { return [] }
-            return state.entries.indices.flatMap { index in
-                self.perform(state.entries[index].machine.show(newest, now: now), index, &state)
-            }
+            return self.performAll(&state) { $0.show(newest, now: now) }
         }
     }
 
@@ -175,6 +171,13 @@ final class HookRunner: Sendable {
                     self.finish(number, .notStarted("no thread can be started"), droppedBytes: 0)
                 }
             }
+        }
+    }
+
+    /// Has every machine do something.
+    private func performAll(_ state: inout State, _ step: (inout HookMachine) -> [HookMachine.Action]) -> [Effect] {
+        state.entries.indices.flatMap { index in
+            self.perform(step(&state.entries[index].machine), index, &state)
         }
     }
 
@@ -265,9 +268,7 @@ final class HookRunner: Sendable {
     private func wake(_ deadline: MonotonicTime) {
         self.change { state, now in
             if state.timer?.deadline == deadline { state.timer = nil }
-            return state.entries.indices.flatMap { index in
-                self.perform(state.entries[index].machine.wake(now: now), index, &state)
-            }
+            return self.performAll(&state) { $0.wake(now: now) }
         }
     }
 }
