@@ -125,8 +125,12 @@ package struct Site: Sendable {
             let isOpen = request.field("accept")?.contains("application/openmetrics-text") == true
             let type = isOpen ? MediaType.openMetrics : MediaType.prometheus
             return .work(.metrics(isOpenMetrics: isOpen), type: type, fields: [])
-        case .logIn: return .response(self.logIn(request, now: now))
-        case .logOut: return .response(self.logOut(request))
+        case .logIn, .logOut:
+            guard self.access.isOwnForm(request) else {
+                return .response(.refusal(403, "the form came from another site"))
+            }
+            if route == .logIn { return .response(self.logIn(request, now: now)) }
+            return .response(Self.toPage(setting: self.access.logOut(request)))
         default: return .response(Response(200, MediaType.text, Array("ok\n".utf8)))
         }
     }
@@ -134,14 +138,16 @@ package struct Site: Sendable {
     // MARK: Logging in
 
     private mutating func logIn(_ request: Request, now: Duration) -> Response {
-        guard self.access.isOwnForm(request) else { return .refusal(403, "the form came from another site") }
         switch self.access.logIn(request, now: now) {
         case .slowedDown(let wait): return Self.slowDown(wait)
         case .refused: return Response(401, MediaType.html, PageText.loginAfterWrongToken)
-        case .admitted:
-            let cookie = self.access.beginSession(request)
-            return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
+        case .admitted: return Self.toPage(setting: self.access.beginSession(request))
         }
+    }
+
+    /// Sends the browser to the page, with another cookie.
+    private static func toPage(setting cookie: String) -> Response {
+        Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
     }
 
     private static func slowDown(_ wait: Duration) -> Response {
@@ -150,16 +156,6 @@ package struct Site: Sendable {
             429,
             "too many wrong tokens came from this address; try again later",
             fields: [("Retry-After", "\(seconds)")]
-        )
-    }
-
-    private mutating func logOut(_ request: Request) -> Response {
-        guard self.access.isOwnForm(request) else { return .refusal(403, "the form came from another site") }
-        return Response(
-            303,
-            MediaType.text,
-            [],
-            fields: [("Location", "./"), ("Set-Cookie", self.access.logOut(request))]
         )
     }
 
