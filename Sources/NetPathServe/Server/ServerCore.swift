@@ -108,13 +108,11 @@ final class ServerCore {
 
     func add(_ stream: ConnectionHandler) {
         self.streams[ObjectIdentifier(stream)] = stream
-        self.counters.streams = self.streams.count
         if self.beat == nil { self.scheduleBeat() }
     }
 
     func remove(_ stream: ConnectionHandler) {
         self.streams[ObjectIdentifier(stream)] = nil
-        self.counters.streams = self.streams.count
         // No client is woken for a client that is gone.
         if self.streams.isEmpty {
             self.beat?.cancel()
@@ -160,6 +158,7 @@ final class ServerCore {
             return nil
         }
         if case .metrics(let isOpen) = work {
+            self.counters.streams = self.streams.count
             bytes += Array((self.counters.text(isOpenMetrics: isOpen) + (isOpen ? "# EOF\n" : "")).utf8)
         }
         let shared = SharedBytes(bytes, of: self)
