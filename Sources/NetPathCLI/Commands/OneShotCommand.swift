@@ -12,9 +12,9 @@ struct OneShotCommand: Sendable {
     /// What that comes to; where some were left out, what a service says that has asked them all.
     private(set) var snapshot: StatusSnapshot
     /// The service whose word the snapshot is; nil where it is that of the backends.
-    private var service: ServiceWord?
+    var service: ServiceWord?
     /// What the verdicts depended on besides the evidence.
-    private var evaluation: EvaluationPolicy
+    var evaluation = EvaluationPolicy()
 
     /// Asks the backends of a configuration; where a service runs with the same one, the service has the word of those
     /// that send packets or start programs.
@@ -31,8 +31,7 @@ struct OneShotCommand: Sendable {
         asWatching: Bool = false
     ) throws(SystemError) -> OneShotCommand {
         if let (service, first) = ServiceWord.find(configuration) {
-            var answer = OneShotCommand(snapshots: [], snapshot: first)
-            answer.service = service
+            var answer = OneShotCommand(snapshots: [], snapshot: first, service: service)
             // It may not have heard yet of what this program sees.
             guard let reading = configuration.reading else { return answer }
             let own = try self.askBackends(of: reading, limit: limit)
@@ -81,12 +80,6 @@ struct OneShotCommand: Sendable {
         self.snapshots = recalled
         self.snapshot.path = merged
         self.snapshot.backends = recalled.map(\.report)
-    }
-
-    init(snapshots: [BackendSnapshot], snapshot: StatusSnapshot, evaluation: EvaluationPolicy = EvaluationPolicy()) {
-        self.snapshots = snapshots
-        self.snapshot = snapshot
-        self.evaluation = evaluation
     }
 
     /// Starts the backends, waits for the first report of each, and stops them.
