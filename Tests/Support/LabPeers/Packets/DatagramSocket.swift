@@ -111,13 +111,6 @@ func receive(from descriptor: Int32, into buffer: inout [UInt8]) -> ArraySlice<U
     return count > 0 ? buffer[..<count] : nil
 }
 
-/// Waits until one of the descriptors can be read, for a bounded time; -1 is for ever.
-func waitForInput(_ descriptors: [Int32], milliseconds: Int32 = -1) -> [Bool] {
-    var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    let count = unsafe poll(&requests, nfds_t(requests.count), milliseconds)
-    return requests.map { count > 0 && $0.revents != 0 }
-}
-
 /// Writes a line at once.
 func say(_ line: String) {
     _ = unsafe Array("\(line)\n".utf8).withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Asks addresses for an answer, as programs do that know nothing of routes: connects a UDP socket and sends.
 struct Probe {
@@ -43,8 +44,8 @@ struct Probe {
                 }
                 nextTry = .now + .milliseconds(60)
             }
-            let remaining = Int32((min(nextTry, deadline) - .now) / .milliseconds(1)) + 1
-            let readable = waitForInput(sockets.map(\.socket.descriptor), milliseconds: max(0, remaining))
+            let remaining = min(nextTry, deadline) - .now
+            let readable = FileDescriptor.poll(readable: sockets.map(\.socket.descriptor), timeout: remaining)
             var buffer = [UInt8](repeating: 0, count: 64)
             for (entry, isReadable) in zip(sockets, readable) where isReadable {
                 if receive(from: entry.socket.descriptor, into: &buffer) != nil { answered.insert(entry.text) }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// A VPN in a process: holds a tun device and carries its packets in datagrams, as they are.
 struct TunnelCarrier {
@@ -15,7 +16,7 @@ struct TunnelCarrier {
         var socket: DatagramSocket?
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let readable = waitForInput([tunnel, socket?.descriptor ?? -1])
+            let readable = FileDescriptor.poll(readable: [tunnel, socket?.descriptor ?? -1], timeout: nil)
             if readable[0], let packet = receive(from: tunnel, into: &buffer) {
                 socket = socket ?? DatagramSocket(self.endpoint.family, self.options)
                 // A device that was made anew has another index, which the socket does not know yet.

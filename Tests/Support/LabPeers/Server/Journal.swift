@@ -2,6 +2,8 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPath
+import NetPathSystem
 import Synchronization
 
 /// Writes what the server saw, a line of JSON each, or only counts it.
@@ -44,19 +46,23 @@ final class Journal: Sendable {
             }
             return (counters.requests, repeats)
         }
-        self.write("request", request, [("n", "\(number)"), ("connection", "\(connection)"), ("repeat", "\(repeats)")])
+        self.write(
+            "request",
+            request,
+            [("n", .integer(number)), ("connection", .integer(connection)), ("repeat", .integer(repeats))]
+        )
         return repeats
     }
 
     /// Notes a request of which not everything came or was read.
     func broke(_ request: LabRequest, on connection: Int) {
         self.counters.withLock { $0.partial += 1 }
-        self.write("partial", request, [("connection", "\(connection)")])
+        self.write("partial", request, [("connection", .integer(connection))])
     }
 
     /// Notes that a client went away from an answer it waited for.
     func left(_ request: LabRequest, on connection: Int) {
-        self.write("left", request, [("connection", "\(connection)")])
+        self.write("left", request, [("connection", .integer(connection))])
     }
 
     /// Counts how often something was asked for, from 1.
@@ -74,54 +80,31 @@ final class Journal: Sendable {
                 + #""partial":\#(counters.partial),"octets":\#(counters.bytes),"keys":\#(counters.keys.count),"#
                 + #""repeats":\#(counters.repeats)}"#
         }
-        Self.write(line)
+        say(line)
     }
 
-    private func write(_ event: String, _ request: LabRequest, _ numbers: [(name: String, value: String)]) {
+    private func write(_ event: String, _ request: LabRequest, _ numbers: [JSONObject.Member]) {
         guard !self.isQuiet else { return }
-        var fields = numbers.map { "\"\($0.name)\":\($0.value)" }
-        fields.append("\"method\":\(Self.quoted(request.method)),\"path\":\(Self.quoted(request.path))")
+        // For distances only.
+        let milliseconds = Double(SystemMonotonicClock().now().nanoseconds / 1_000) / 1_000
+        var members: [JSONObject.Member] = [("event", .string(event)), ("at", .number(milliseconds))]
+        members += numbers
+        members.append(("method", .string(request.method)))
+        members.append(("path", .string(request.path)))
         if !request.query.isEmpty {
-            fields.append("\"query\":{\(Self.pairs(request.query.sorted { $0.key < $1.key }))}")
+            members.append(("query", Self.object(request.query.sorted { $0.key < $1.key })))
         }
-        if let key = request.idempotencyKey { fields.append("\"key\":\(Self.quoted(key))") }
-        fields.append("\"length\":\(request.received)")
+        if let key = request.idempotencyKey { members.append(("key", .string(key))) }
+        members.append(("length", .integer(request.received)))
         if request.received <= 4096, let text = String(validating: request.body, as: UTF8.self) {
-            fields.append("\"body\":\(Self.quoted(text))")
+            members.append(("body", .string(text)))
         }
-        fields.append("\"headers\":{\(Self.pairs(request.headers.map { ($0.name, $0.value) }))}")
-        Self.write("{\"event\":\"\(event)\",\"at\":\(Self.milliseconds()),\(fields.joined(separator: ","))}")
-    }
-
-    /// Writes a line to the standard output, at once.
-    static func write(_ line: String) {
-        let line = Array(line.utf8) + [UInt8(ascii: "\n")]
+        members.append(("headers", Self.object(request.headers.map { ($0.name, $0.value) })))
+        let line = JSONText.line(JSONNode.object(members).write)
         _ = unsafe line.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
     }
 
-    private static func pairs(_ pairs: [(String, String)]) -> String {
-        pairs.map { "\(self.quoted($0.0)):\(self.quoted($0.1))" }.joined(separator: ",")
-    }
-
-    /// CLOCK_MONOTONIC, for distances only.
-    private static func milliseconds() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec * 1_000_000 + time.tv_nsec / 1_000) / 1_000
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\u{0}"..<"\u{20}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
+    private static func object(_ pairs: [(String, String)]) -> JSONNode {
+        .object(pairs.map { (key: $0, value: JSONNode.string($1)) })
     }
 }

@@ -30,7 +30,7 @@ func serve(_ arguments: [String]) -> Never {
 
     let journal = Journal(isQuiet: isQuiet)
     let behaviors = Behaviors(journal: journal, holds: Holds())
-    Journal.write(#"{"port":\#(listener.port)}"#)
+    say(#"{"port":\#(listener.port)}"#)
     let isStarted = BackgroundThread.start {
         while true {
             guard let descriptor = listener.accept() else { continue }
