@@ -5,54 +5,30 @@ import Foundation
 import NetPath
 import Reachability
 
-/// What the process uses.
-private struct Usage: Equatable {
-    var descriptors = 0
-    var threads = 0
-    var kilobytes = 0
-
-    static func now() throws -> Usage {
-        var usage = Usage()
-        usage.descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-        for line in try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n") {
-            let words = line.split { $0 == " " || $0 == "\t" }
-            if line.hasPrefix("Threads:") { usage.threads = Int(words[1]) ?? 0 }
-            if line.hasPrefix("VmRSS:") { usage.kilobytes = Int(words[1]) ?? 0 }
-        }
-        return usage
-    }
-
-    /// Waits until no more is used than before; threads of the system's queues linger for a while.
-    static func excess(over former: Usage, kilobytes: Int) throws -> String {
-        var usage = try Usage.now()
-        for _ in 0..<150 {
-            if usage.descriptors <= former.descriptors, usage.threads <= former.threads,
-                usage.kilobytes - former.kilobytes <= kilobytes
-            {
-                return "same"
-            }
-            Thread.sleep(forTimeInterval: 0.1)
-            usage = try Usage.now()
-        }
-        return "\(usage) after \(former)"
-    }
-}
-
 /// What many hosts cost, in a process that does nothing else: public declarations only.
 enum HostScenarios {
     static func run() throws {
-        let before = try Usage.now()
+        let before = measureResources()
         try self.startMany()
         // The monitor ends with the last host, on its own thread.
-        var end = try Usage.now()
-        for _ in 0..<100 where end.descriptors > before.descriptors {
-            Thread.sleep(forTimeInterval: 0.1)
-            end = try Usage.now()
-        }
-        print("the end:", end.descriptors <= before.descriptors ? "idle" : "\(end) after \(before)")
+        print("the end:", self.excess(over: before, allowing: ["descriptors": 0]) ?? "idle")
     }
 
-    private static func cycle(_ count: Int) throws {
+    /// Waits until no more is used than before, and returns nil; threads of the system's queues linger for a while.
+    private static func excess(over former: [String: Int], allowing limits: [String: Int]) -> String? {
+        var usage: [String: Int] = [:]
+        let isOver = eventually(within: 15) {
+            usage = measureResources()
+            return limits.allSatisfy { usage[$0, default: 0] - former[$0, default: 0] <= $1 }
+        }
+        return isOver ? nil : "\(usage) after \(former)"
+    }
+
+    private static func excess(over former: [String: Int], kilobytes: Int) -> String {
+        self.excess(over: former, allowing: ["descriptors": 0, "threads": 0, "memoryKiB": kilobytes]) ?? "same"
+    }
+
+    private static func cycle(_ count: Int) {
         for number in 0..<count {
             let host = HostReachability(address: InternetAddress(ipv4: 0x0A00_0000 + UInt32(number)))
             host.reach { _ in }
@@ -63,15 +39,15 @@ enum HostScenarios {
     private static func startMany() throws {
         let first = try HostReachability(host: "192.0.2.7")
         precondition(first.reach().isReachable, "the test gives a route")
-        let one = try Usage.now()
+        let one = measureResources()
         let hosts = (0..<1000).map { HostReachability(address: InternetAddress(ipv4: 0x0A00_0000 + $0)) }
         precondition(hosts.allSatisfy { $0.reach().isReachable }, "the test gives a route")
-        print("a thousand hosts:", try Usage.excess(over: one, kilobytes: 8 * 1024))
+        print("a thousand hosts:", self.excess(over: one, kilobytes: 8 * 1024))
         for host in hosts { host.cancel() }
-        try self.cycle(1000)
-        let warm = try Usage.now()
-        try self.cycle(10_000)
-        print("ten thousand cycles:", try Usage.excess(over: warm, kilobytes: 4 * 1024))
+        self.cycle(1000)
+        let warm = measureResources()
+        self.cycle(10_000)
+        print("ten thousand cycles:", self.excess(over: warm, kilobytes: 4 * 1024))
         first.cancel()
     }
 }

@@ -56,7 +56,7 @@ func resources() -> [String: Int] {
     return now
 }
 
-private func measureResources() -> [String: Int] {
+func measureResources() -> [String: Int] {
     let files = FileManager.default
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let resident = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.filter(\.isNumber)

@@ -5,21 +5,6 @@ import Glibc
 import NetPath
 import NetPathSysfs
 
-/// Resident memory in KiB, and open descriptors.
-private func footprint() -> (memory: Int, descriptors: Int) {
-    var pages = 0
-    if let file = unsafe fopen("/proc/self/statm", "r") {
-        var line = [CChar](repeating: 0, count: 128)
-        _ = unsafe fgets(&line, Int32(line.count), file)
-        _ = unsafe fclose(file)
-        let text = String(decoding: line.map { UInt8(bitPattern: $0) }.prefix { $0 != 0 }, as: UTF8.self)
-        let words = text.split(separator: " ")
-        pages = Int(words[1]) ?? 0
-    }
-    let descriptors = (0..<Int32(1024)).count { fcntl($0, F_GETFD) >= 0 }
-    return (pages * sysconf(Int32(_SC_PAGESIZE)) / 1024, descriptors)
-}
-
 /// The time that this thread has had a processor: what else the machine does takes none of it.
 private func processorTime() -> Duration {
     var time = timespec()
@@ -41,13 +26,14 @@ func sysfsPasses(_ arguments: [String]) throws {
     let first = processorTime() - start
     // What the allocator keeps is not what a pass leaves behind.
     for _ in 0..<(count / 10) { last = try session.look().0 }
-    let before = footprint()
+    let before = resources()
     for number in 0..<count {
         let start = processorTime()
         last = try session.look().0
         times[number] = processorTime() - start
     }
-    let after = footprint()
+    let after = resources()
+    func both(_ resource: String) -> [Int] { [before, after].map { $0[resource, default: -1] } }
     times.sort()
     let routes = last.referenceRoutes.filter { if case .route = $0.answer { true } else { false } }.count
     print(
@@ -55,7 +41,7 @@ func sysfsPasses(_ arguments: [String]) throws {
         {"optimized":\(!_isDebugAssertConfiguration()),"interfaces":\(last.interfaces?.count ?? -1),"routes":\(routes),\
         "firstMicroseconds":\(microseconds(first)),"medianMicroseconds":\(microseconds(times[count / 2])),\
         "p99Microseconds":\(microseconds(times[count * 99 / 100])),"maxMicroseconds":\(microseconds(times[count - 1])),\
-        "memoryKiB":[\(before.memory),\(after.memory)],"descriptors":[\(before.descriptors),\(after.descriptors)]}
+        "memoryKiB":\(both("memoryKiB")),"descriptors":\(both("descriptors"))}
         """
     )
 }
