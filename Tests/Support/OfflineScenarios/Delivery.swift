@@ -67,9 +67,9 @@ func idle() throws {
     for number in 0..<options["count", default: 100] {
         queue.enqueue(options.request(number)) { _ in enqueued.signal() }
     }
-    wait(for: enqueued, count: options["count", default: 100])
+    for _ in 0..<options["count", default: 100] { enqueued.wait() }
     say(["pending": "\(try queue.counts.pending)"])
-    block()
+    while true { pause() }
 }
 
 /// Says what the file holds.
@@ -95,12 +95,17 @@ func fill() async throws {
 }
 
 /// Enqueues so many requests from so many tasks.
-func enqueueAll(in queue: OfflineRequestQueue, count: Int, callers: Int) async throws {
+func enqueueAll(
+    in queue: OfflineRequestQueue,
+    count: Int,
+    callers: Int,
+    _ request: @escaping @Sendable (Int) -> RetryableRequest = { options.request($0) }
+) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for caller in 0..<callers {
             group.addTask {
                 for number in stride(from: caller, to: count, by: callers) {
-                    try await queue.enqueue(options.request(number))
+                    try await queue.enqueue(request(number))
                 }
             }
         }
@@ -111,12 +116,4 @@ func enqueueAll(in queue: OfflineRequestQueue, count: Int, callers: Int) async t
 /// Never returns; the process is ended from outside.
 func stay() async throws {
     try await Task.sleep(for: .seconds(86_400))
-}
-
-private func block() -> Never {
-    while true { pause() }
-}
-
-private func wait(for semaphore: DispatchSemaphore, count: Int) {
-    for _ in 0..<count { semaphore.wait() }
 }

@@ -19,16 +19,7 @@ func measureEnqueuing() async throws {
     // Making requests is not what is measured.
     let requests = (0..<count).map { options.request($0) }
     let begin = ContinuousClock.now
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        for caller in 0..<callers {
-            group.addTask {
-                for number in stride(from: caller, to: count, by: callers) {
-                    try await queue.enqueue(requests[number])
-                }
-            }
-        }
-        try await group.waitForAll()
-    }
+    try await enqueueAll(in: queue, count: count, callers: callers) { requests[$0] }
     print(rate(count, since: begin))
     queue.close()
 }
@@ -127,15 +118,10 @@ func measureOpening() async throws {
     let count = try queue.counts.pending
     let duration = ContinuousClock.now - begin
     try await Task.sleep(for: .milliseconds(300))
-    print(Int(duration / .microseconds(1)), residentMemory("VmRSS:"), residentMemory("VmHWM:"), count)
+    print(Int(duration / .microseconds(1)), residentMemory("VmRSS"), residentMemory("VmHWM"), count)
     queue.close()
 }
 
 private func rate(_ count: Int, since begin: ContinuousClock.Instant) -> Int {
     Int(Double(count) / ((ContinuousClock.now - begin) / .seconds(1)))
-}
-
-private func residentMemory(_ name: String) -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    return status.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { Int($0.filter(\.isNumber)) } ?? -1
 }

@@ -81,17 +81,15 @@ struct Options: Sendable {
 
 /// Writes an object as a line, at once: what was written before a kill counts.
 func say(_ members: [String: String]) {
-    let text = members.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(quoted($0.value))" }
-    FileHandle.standardOutput.write(Data("{\(text.joined(separator: ","))}\n".utf8))
+    let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+    guard var line = try? JSONSerialization.data(withJSONObject: members, options: options) else { return }
+    line.append(UInt8(ascii: "\n"))
+    FileHandle.standardOutput.write(line)
 }
 
-private func quoted(_ text: String) -> String {
-    let escaped = text.unicodeScalars.map { scalar in
-        switch scalar {
-        case "\"", "\\": "\\\(scalar)"
-        case let scalar where scalar.value < 32: " "
-        default: String(scalar)
-        }
-    }
-    return "\"\(escaped.joined())\""
+/// A number of KiB in the status of this process, such as `VmRSS`.
+func residentMemory(_ name: String) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? -1
 }

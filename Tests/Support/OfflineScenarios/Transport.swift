@@ -29,12 +29,6 @@ private func send(_ request: TransportRequest) -> Result<TransportResponse, Tran
     return result.withLock { $0 } ?? .failure(TransportError(.other, progress: .notSent, message: "nothing"))
 }
 
-private func kibibytes(_ name: String) -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
-}
-
 private func report(_ result: Result<TransportResponse, TransportError>, _ more: String = "") {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     let outcome =
@@ -43,7 +37,7 @@ private func report(_ result: Result<TransportResponse, TransportError>, _ more:
         case .failure(let error): #""reason":"\#(error.reason)","progress":"\#(error.progress)""#
         }
     print(
-        "{\(outcome),\"peakKiB\":\(kibibytes("VmHWM")),\"residentKiB\":\(kibibytes("VmRSS")),"
+        "{\(outcome),\"peakKiB\":\(residentMemory("VmHWM")),\"residentKiB\":\(residentMemory("VmRSS")),"
             + "\"descriptors\":\(descriptors)\(more)}"
     )
     fflush(nil)
