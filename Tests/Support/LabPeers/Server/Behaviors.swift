@@ -6,11 +6,11 @@ import Glibc
 /// What the server does, chosen by the path.
 ///
 /// Before the body: `/close-during-body?after=N`, `/reset-during-body?after=N`, `/stall-reading?after=N`,
-/// `/read-on-release?after=N&id=I`, `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`,
+/// `/read-on-release?after=N&id=I`. After the whole request: `/ok`, `/echo`,
 /// `/status/N?retry-after=V`, `/status/N?location=V`, `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-status`,
 /// `/close-mid-headers`, `/close-mid-body`, `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`,
-/// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`, `/dedupe`, `/not-http`,
-/// `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I`, `/fail-until-release?id=I` (500) and `/release?id=I`. Everything else is
+/// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/not-http`,
+/// `/long-header?n=N`, `/drop-next`, `/hold?id=I`, `/fail-until-release?id=I` (500) and `/release?id=I`. Everything else is
 /// 404.
 ///
 /// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
@@ -28,8 +28,8 @@ struct Behaviors {
             }
             self.choosePath(of: &request)
             guard self.receive(&request, connection) else { return }
-            let repeats = self.journal.received(request, on: connection.number)
-            guard self.answer(request, repeats: repeats, connection) else { return }
+            self.journal.note(.request, request, on: connection.number)
+            guard self.answer(request, connection) else { return }
             if request["connection"]?.lowercased() == "close" { return }
         }
     }
@@ -52,11 +52,6 @@ struct Behaviors {
 
     /// Reads the body; false when the connection is over.
     private func receive(_ request: inout LabRequest, _ connection: Connection) -> Bool {
-        if request.path == "/refuse-early" {
-            self.journal.broke(request, on: connection.number)
-            connection.send(Self.response(413, fields: "Connection: close\r\n"))
-            return false
-        }
         if request["expect"] == "100-continue" { connection.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         let breaks = [
             "/close-during-body", "/reset-during-body", "/stall-reading", "/read-on-release",
@@ -65,14 +60,14 @@ struct Behaviors {
         while request.received < end {
             let part = connection.readBody(atMost: end - request.received)
             guard !part.isEmpty else {
-                self.journal.broke(request, on: connection.number)
+                self.journal.note(.partial, request, on: connection.number)
                 return false
             }
             request.received += part.count
             if request.body.count < 1 << 20 { request.body += part }
         }
         guard breaks else { return true }
-        self.journal.broke(request, on: connection.number)
+        self.journal.note(.partial, request, on: connection.number)
         switch request.path {
         case "/read-on-release":
             guard self.holds.wait(for: request.query["id"] ?? "") else { return false }
@@ -85,7 +80,7 @@ struct Behaviors {
     }
 
     /// Answers; false when the connection is over.
-    private func answer(_ request: LabRequest, repeats: Int, _ connection: Connection) -> Bool {
+    private func answer(_ request: LabRequest, _ connection: Connection) -> Bool {
         switch request.path {
         case "/ok": return connection.send(Self.ok)
         case "/echo": return connection.send(Self.response(200, body: request.body))
@@ -101,10 +96,7 @@ struct Behaviors {
             }
             return true
         case "/bytes": return self.sendOctets(request.number("n"), connection)
-        case "/dedupe":
-            let body = #"{"repeat":\#(repeats)}"#
-            return connection.send(Self.response(200, body: Array(body.utf8)))
-        case "/once-503-then-ok", "/fail-then-ok":
+        case "/fail-then-ok":
             let id = request.query["id"] ?? request.idempotencyKey ?? ""
             let isFailure = self.journal.count(request.path + id) <= request.number("times", default: 1)
             return connection.send(isFailure ? Self.response(request.number("status", default: 503)) : Self.ok)
@@ -164,8 +156,7 @@ struct Behaviors {
         case "/drop-next":
             connection.send(Self.ok)
             guard let head = connection.readHead(), let next = LabRequest(head) else { return true }
-            self.journal.received(next, on: connection.number)
-        case "/close-after": connection.send(Self.ok)
+            self.journal.note(.request, next, on: connection.number)
         default: return false
         }
         return true
@@ -173,7 +164,7 @@ struct Behaviors {
 
     private func stall(_ request: LabRequest, _ connection: Connection) {
         connection.waitForClose()
-        self.journal.left(request, on: connection.number)
+        self.journal.note(.left, request, on: connection.number)
     }
 
     private func sendOctets(_ count: Int, _ connection: Connection) -> Bool {

@@ -8,13 +8,18 @@ import Synchronization
 
 /// Writes what the server saw, a line of JSON each, or only counts it.
 final class Journal: Sendable {
+    /// What became of a request.
+    enum Event: String {
+        /// All of it came.
+        case request
+        /// Not everything came or was read.
+        case partial
+        /// Its client went away from an answer it waited for.
+        case left
+    }
+
     private struct Counters {
         var connections = 0
-        var requests = 0
-        var partial = 0
-        var bytes = 0
-        var repeats = 0
-        var keys: [String: Int] = [:]
         var waits: [String: Int] = [:]
     }
 
@@ -32,39 +37,6 @@ final class Journal: Sendable {
         }
     }
 
-    /// Notes a request of which everything came, and returns how often one with its key came before.
-    @discardableResult
-    func received(_ request: LabRequest, on connection: Int) -> Int {
-        let (number, repeats) = self.counters.withLock { counters in
-            counters.requests += 1
-            counters.bytes += request.received
-            var repeats = 0
-            if let key = request.idempotencyKey {
-                repeats = counters.keys[key, default: 0]
-                counters.keys[key] = repeats + 1
-                counters.repeats += repeats > 0 ? 1 : 0
-            }
-            return (counters.requests, repeats)
-        }
-        self.write(
-            "request",
-            request,
-            [("n", .integer(number)), ("connection", .integer(connection)), ("repeat", .integer(repeats))]
-        )
-        return repeats
-    }
-
-    /// Notes a request of which not everything came or was read.
-    func broke(_ request: LabRequest, on connection: Int) {
-        self.counters.withLock { $0.partial += 1 }
-        self.write("partial", request, [("connection", .integer(connection))])
-    }
-
-    /// Notes that a client went away from an answer it waited for.
-    func left(_ request: LabRequest, on connection: Int) {
-        self.write("left", request, [("connection", .integer(connection))])
-    }
-
     /// Counts how often something was asked for, from 1.
     func count(_ name: String) -> Int {
         self.counters.withLock {
@@ -73,24 +45,20 @@ final class Journal: Sendable {
         }
     }
 
-    /// Writes the counters.
+    /// Writes how many connections there were.
     func writeCounters() {
-        let line = self.counters.withLock { counters in
-            #"{"event":"counters","connections":\#(counters.connections),"requests":\#(counters.requests),"#
-                + #""partial":\#(counters.partial),"octets":\#(counters.bytes),"keys":\#(counters.keys.count),"#
-                + #""repeats":\#(counters.repeats)}"#
-        }
-        say(line)
+        say(#"{"event":"counters","connections":\#(self.counters.withLock { $0.connections })}"#)
     }
 
-    private func write(_ event: String, _ request: LabRequest, _ numbers: [JSONObject.Member]) {
+    /// Notes what became of a request.
+    func note(_ event: Event, _ request: LabRequest, on connection: Int) {
         guard !self.isQuiet else { return }
         // For distances only.
         let milliseconds = Double(SystemMonotonicClock().now().nanoseconds / 1_000) / 1_000
-        var members: [JSONObject.Member] = [("event", .string(event)), ("at", .number(milliseconds))]
-        members += numbers
-        members.append(("method", .string(request.method)))
-        members.append(("path", .string(request.path)))
+        var members: [JSONObject.Member] = [
+            ("event", .string(event.rawValue)), ("at", .number(milliseconds)), ("connection", .integer(connection)),
+            ("method", .string(request.method)), ("path", .string(request.path)),
+        ]
         if !request.query.isEmpty {
             members.append(("query", Self.object(request.query.sorted { $0.key < $1.key })))
         }
