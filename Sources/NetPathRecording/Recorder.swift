@@ -93,7 +93,7 @@ package final class Recorder: Sendable {
         let checkpoint = coordinator.keepJournal { [weak self] in schedule(Self.delay) { self?.flush() } }
         let failure = try self.state.withLock { state -> SystemError? in
             do {
-                try state.store.append(Self.beginning(at: checkpoint, now(), &state.writer))
+                try state.store.append(state.writer.begin(checkpoint, now: now()))
                 state.hasBegun = true
                 state.lastWrite = now().wallNanoseconds
                 return nil
@@ -111,22 +111,6 @@ package final class Recorder: Sendable {
         // What watches the network matters more than what tells of it later.
         log(.error, "\(failure.sentence); nothing is recorded until that works")
         self.retryLater()
-    }
-
-    private static func beginning(
-        at checkpoint: CoordinatorCheckpoint,
-        _ now: RecorderClocks,
-        _ writer: inout RecordingWriter,
-        continues: Bool = false,
-        path: NetworkPath? = nil
-    ) throws -> [UInt8] {
-        try writer.begin(
-            checkpoint,
-            wallNanoseconds: now.wallNanoseconds - (now.time.nanoseconds - checkpoint.time.nanoseconds),
-            sleptNanoseconds: now.sleptNanoseconds,
-            continues: continues,
-            path: path
-        )
     }
 
     private func retryLater() {
@@ -193,7 +177,7 @@ package final class Recorder: Sendable {
                 // What happened meanwhile was recorded by another process.
                 if state.gap?.reason.isHeldElsewhere == true { begin = checkpoint.time }
                 var bytes = try state.writer.gap(reason, at: begin, isBeginning: !state.hasBegun)
-                bytes += try Self.beginning(at: checkpoint, now, &state.writer, path: checkpoint.path)
+                bytes += try state.writer.begin(checkpoint, now: now, path: checkpoint.path)
                 try state.store.append(bytes)
                 state.gap = nil
                 state.hasBegun = true
@@ -205,7 +189,7 @@ package final class Recorder: Sendable {
                 if isNewFile, let checkpoint {
                     missing = checkpoint.time
                     try state.store.beginFile()
-                    try state.store.append(Self.beginning(at: checkpoint, now, &state.writer, continues: true))
+                    try state.store.append(state.writer.begin(checkpoint, now: now, continues: true))
                 }
             }
             guard isLife else { return }

@@ -34,27 +34,28 @@ package struct RecordingWriter: Sendable {
     ///
     /// - Parameters:
     ///   - checkpoint: The state there.
-    ///   - wallNanoseconds: The wall clock at its time.
-    ///   - sleptNanoseconds: How long the machine has slept since it booted.
+    ///   - now: A recent moment, the wall clock at it, and how long the machine had slept since it booted.
     ///   - continues: Whether it follows from the lines before, as at the beginning of a further file.
     ///   - path: The path there, which a history after a gap would not know otherwise.
     /// - Returns: The lines.
     /// - Throws: `EncodingError`.
     package mutating func begin(
         _ checkpoint: CoordinatorCheckpoint,
-        wallNanoseconds: Int64,
-        sleptNanoseconds: Int64? = nil,
+        now: RecorderClocks,
         continues: Bool = false,
         path: NetworkPath? = nil
     ) throws -> [UInt8] {
-        self.slept = sleptNanoseconds
-        self.wallOffset = wallNanoseconds.subtractingSaturating(checkpoint.time.nanoseconds)
-        var bytes: [UInt8] = []
+        self.set(now)
         self.header.continues = continues
-        try self.write(RecordingKey.header, self.header, at: checkpoint.time, withWall: true, to: &bytes)
-        if let path { try self.write(RecordingKey.path, RecordedPath(path), at: checkpoint.time, to: &bytes) }
-        try self.write(checkpoint, continues: continues, to: &bytes)
+        var bytes = try self.line(RecordingKey.header, self.header, at: checkpoint.time, withWall: true)
+        if let path { bytes += try self.line(RecordingKey.path, RecordedPath(path), at: checkpoint.time) }
+        bytes += try self.line(of: checkpoint, continues: continues)
         return bytes
+    }
+
+    private mutating func set(_ now: RecorderClocks) {
+        self.slept = now.sleptNanoseconds
+        self.wallOffset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
     }
 
     /// Names another configuration in what follows.
@@ -88,10 +89,10 @@ package struct RecordingWriter: Sendable {
             switch entry.event {
             case .checkpoint(let checkpoint):
                 guard self.sinceCheckpoint + bytes.count - checkpointEnd >= Self.checkpointInterval else { break }
-                try self.write(checkpoint, continues: true, to: &bytes)
+                bytes += try self.line(of: checkpoint, continues: true)
                 checkpointEnd = bytes.count
             case .published(let path):
-                try self.write(RecordingKey.path, RecordedPath(path.value), at: entry.time, to: &bytes)
+                bytes += try self.line(RecordingKey.path, RecordedPath(path.value), at: entry.time)
             case .input(.report(let id, let generation, let evidence)):
                 var report = RecordedReport(backend: id, generation: generation)
                 // What was published by it stands before its subscribers were called.
@@ -111,15 +112,15 @@ package struct RecordingWriter: Sendable {
                 } else {
                     published = nil
                 }
-                try self.write(report, evidence, at: entry.time, to: &bytes)
+                bytes += try self.line(of: report, evidence, at: entry.time)
                 if case .published(let path)? = published?.event {
-                    try self.write(RecordingKey.path, RecordedPath(path.value), at: entry.time, to: &bytes)
+                    bytes += try self.line(RecordingKey.path, RecordedPath(path.value), at: entry.time)
                 }
-            case .input(let input): try self.write(RecordingKey.input, input, at: entry.time, to: &bytes)
+            case .input(let input): bytes += try self.line(RecordingKey.input, input, at: entry.time)
             }
         }
         self.sinceCheckpoint += bytes.count - checkpointEnd
-        if let checkpoint { try self.write(checkpoint, continues: true, to: &bytes) }
+        if let checkpoint { bytes += try self.line(of: checkpoint, continues: true) }
         return bytes
     }
 
@@ -130,39 +131,35 @@ package struct RecordingWriter: Sendable {
     ///   - time: The moment that the line is of; that of `now` where nil.
     /// - Returns: The line.
     package mutating func life(_ now: RecorderClocks, at time: MonotonicTime? = nil) -> [UInt8] {
-        var bytes: [UInt8] = []
-        self.wallOffset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
-        self.slept = now.sleptNanoseconds
-        self.write([], at: time ?? now.time, withWall: true, to: &bytes)
-        return bytes
+        self.set(now)
+        return self.line([], at: time ?? now.time, withWall: true)
     }
 
     /// The line of an event that was read.
     package mutating func line(of event: RecordedEvent) throws -> [UInt8] {
-        var bytes: [UInt8] = []
         let offset = event.wallNanoseconds.subtractingSaturating(event.time.nanoseconds)
         let isOther = offset != self.wallOffset
         self.wallOffset = offset
         self.slept = event.sleptNanoseconds
-        func write(_ members: [JSONObject.Member], withWall: Bool? = nil) {
-            self.write(members, at: event.time, withWall: withWall ?? isOther, to: &bytes)
+        func line(_ members: [JSONObject.Member], withWall: Bool? = nil) -> [UInt8] {
+            self.line(members, at: event.time, withWall: withWall ?? isOther)
         }
         switch event.kind {
         case .header(let header):
             self.header = header
-            write([(RecordingKey.header, try NodeEncoder.node(of: header))], withWall: true)
-        case .checkpoint(let checkpoint, let continues): try self.write(checkpoint, continues: continues, to: &bytes)
+            return line([(RecordingKey.header, try NodeEncoder.node(of: header))], withWall: true)
+        case .checkpoint(let checkpoint, let continues): return try self.line(of: checkpoint, continues: continues)
         case .input(.report(let id, let generation, let evidence)):
             // The line has no place for the time of day.
-            if isOther { write([]) }
-            try self.write(RecordedReport(backend: id, generation: generation), evidence, at: event.time, to: &bytes)
-        case .input(let input): write([(RecordingKey.input, try NodeEncoder.node(of: input))])
-        case .path(let path): write([(RecordingKey.path, try NodeEncoder.node(of: path))])
-        case .clock: write([], withWall: true)
-        case .gap(let reason): write([(RecordingKey.gap, .string(reason))])
-        case .end: write([(RecordingKey.end, .bool(true))])
+            let clock = isOther ? line([]) : []
+            let report = RecordedReport(backend: id, generation: generation)
+            return try clock + self.line(of: report, evidence, at: event.time)
+        case .input(let input): return line([(RecordingKey.input, try NodeEncoder.node(of: input))])
+        case .path(let path): return line([(RecordingKey.path, try NodeEncoder.node(of: path))])
+        case .clock: return line([], withWall: true)
+        case .gap(let reason): return line([(RecordingKey.gap, .string(reason))])
+        case .end: return line([(RecordingKey.end, .bool(true))])
         }
-        return bytes
     }
 
     /// The lines that tell what is missing; a checkpoint has to follow.
@@ -174,68 +171,49 @@ package struct RecordingWriter: Sendable {
     /// - Returns: The lines.
     /// - Throws: `EncodingError`.
     package mutating func gap(_ reason: String, at time: MonotonicTime, isBeginning: Bool = false) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        if isBeginning {
-            self.header.continues = false
-            try self.write(RecordingKey.header, self.header, at: time, withWall: true, to: &bytes)
-        }
-        try self.write(RecordingKey.gap, reason, at: time, withWall: true, to: &bytes)
-        return bytes
+        let gap = try self.line(RecordingKey.gap, reason, at: time, withWall: true)
+        guard isBeginning else { return gap }
+        self.header.continues = false
+        return try self.line(RecordingKey.header, self.header, at: time, withWall: true) + gap
     }
 
     /// The last line.
-    package func end(at time: MonotonicTime) -> [UInt8] {
-        var bytes: [UInt8] = []
-        self.write([(RecordingKey.end, .bool(true))], at: time, to: &bytes)
-        return bytes
-    }
+    package func end(at time: MonotonicTime) -> [UInt8] { self.line([(RecordingKey.end, .bool(true))], at: time) }
 
-    private mutating func write(
-        _ checkpoint: CoordinatorCheckpoint,
-        continues: Bool,
-        to bytes: inout [UInt8]
-    ) throws {
+    private mutating func line(of checkpoint: CoordinatorCheckpoint, continues: Bool) throws -> [UInt8] {
         self.evidence = [:]
         self.sinceCheckpoint = 0
         let node = try NodeEncoder.node(of: checkpoint)
-        self.write(
+        return self.line(
             [(RecordingKey.checkpoint, node), (RecordingKey.continues, .bool(continues))],
             at: checkpoint.time,
-            withWall: true,
-            to: &bytes
+            withWall: true
         )
     }
 
-    private mutating func write(
-        _ report: RecordedReport,
+    private mutating func line(
+        of report: RecordedReport,
         _ evidence: Evidence,
-        at time: MonotonicTime,
-        to bytes: inout [UInt8]
-    ) throws {
+        at time: MonotonicTime
+    ) throws -> [UInt8] {
         let node = try NodeEncoder.node(of: evidence)
         let patch = node.patch(from: self.evidence[report.backend] ?? .null)
         self.evidence[report.backend] = node
         var members: [JSONObject.Member] = [(RecordingKey.report, try NodeEncoder.node(of: report))]
         if let patch { members.append(("evidence", patch)) }
-        self.write(members, at: time, to: &bytes)
+        return self.line(members, at: time)
     }
 
-    private func write(
+    private func line(
         _ key: String,
         _ value: some Encodable,
         at time: MonotonicTime,
-        withWall: Bool = false,
-        to bytes: inout [UInt8]
-    ) throws {
-        self.write([(key, try NodeEncoder.node(of: value))], at: time, withWall: withWall, to: &bytes)
+        withWall: Bool = false
+    ) throws -> [UInt8] {
+        self.line([(key, try NodeEncoder.node(of: value))], at: time, withWall: withWall)
     }
 
-    private func write(
-        _ members: [JSONObject.Member],
-        at time: MonotonicTime,
-        withWall: Bool = false,
-        to bytes: inout [UInt8]
-    ) {
+    private func line(_ members: [JSONObject.Member], at time: MonotonicTime, withWall: Bool = false) -> [UInt8] {
         // First, where a reader finds them who looks for a moment (``RecordingLine``).
         var line: [JSONObject.Member] = [(RecordingKey.time, .integer(time.nanoseconds))]
         let clock = JSONNode.integer(time.nanoseconds.addingSaturating(self.wallOffset))
@@ -243,6 +221,6 @@ package struct RecordingWriter: Sendable {
         line += members
         // Last, so that older versions find the rest where they expect it.
         if withWall, let slept { line.append((RecordingKey.slept, .integer(slept))) }
-        bytes += JSONText.line(JSONNode.object(line).write)
+        return JSONText.line(JSONNode.object(line).write)
     }
 }

@@ -83,7 +83,7 @@ import Testing
         var walk = MachineWalk(seed: seed)
         var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b"))
         let wall: Int64 = 1_790_000_000_000_000_000
-        var bytes = try writer.begin(walk.checkpoint, wallNanoseconds: wall)
+        var bytes = try writer.begin(walk.checkpoint, now: (walk.now, wall, 0))
         let now = (walk.now, wall, Int64(0))
         bytes += try writer.lines(of: walk.journal(of: 20), checkpoint: nil, now: now)
         bytes += try writer.lines(of: [], checkpoint: walk.checkpoint, now: now)

@@ -310,7 +310,7 @@ import Testing
         for seed in UInt64(1)...3 {
             var walk = MachineWalk(seed: seed)
             var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b3c8a1f2-1111-4222-8333-944455566677"))
-            var bytes = try writer.begin(walk.checkpoint, wallNanoseconds: 1_790_000_000_000_000_000)
+            var bytes = try writer.begin(walk.checkpoint, now: (walk.now, 1_790_000_000_000_000_000, 0))
             for _ in 0..<4 {
                 let entries = walk.journal(of: 40)
                 let now = (walk.now, walk.now.nanoseconds + 1_789_999_000_000_000_000, Int64(0))

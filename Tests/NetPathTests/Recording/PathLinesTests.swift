@@ -19,7 +19,7 @@ import Testing
         var writer = RecordingWriter(RecordingHeader(netpath: "1", boot: "b", configuration: "private"))
         let path = "\(self.folder.path)/recording"
         var store = RecordingStore(folder: path)
-        try store.append(writer.begin(walk.checkpoint, wallNanoseconds: 1_700_000_000_000_000_000))
+        try store.append(writer.begin(walk.checkpoint, now: (walk.now, 1_700_000_000_000_000_000, 0)))
         for number in 1...4 {
             for _ in 0..<20 {
                 let journal = walk.journal(of: 10)

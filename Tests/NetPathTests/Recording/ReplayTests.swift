@@ -32,7 +32,7 @@ import Testing
             let wrong: Int64 = 0
             let right = Self.wall + Int64(number) * 3_600_000_000_000
             let begin = walk.now.nanoseconds
-            bytes += try writer.begin(walk.checkpoint, wallNanoseconds: begin + wrong, sleptNanoseconds: 0)
+            bytes += try writer.begin(walk.checkpoint, now: (walk.now, begin + wrong, 0))
             for round in 0..<6 {
                 let offset = round < 4 ? wrong : right
                 let journal = walk.journal(of: 20)
@@ -56,7 +56,7 @@ import Testing
     /// The bytes of a walk that is recorded with a checkpoint now and then.
     private func recording(_ walk: inout MachineWalk, parts: Int = 5, steps: Int = 50) throws -> [UInt8] {
         var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b"))
-        var bytes = try writer.begin(walk.checkpoint, wallNanoseconds: Self.wall)
+        var bytes = try writer.begin(walk.checkpoint, now: (walk.now, Self.wall, 0))
         let offset = Self.wall - walk.now.nanoseconds
         for part in 0..<parts {
             let entries = walk.journal(of: steps)
