@@ -32,12 +32,8 @@ public final class OfflineIndicator: Sendable {
         monitor: NetworkMonitor? = nil,
         output: IndicatorOutput = .standardError
     ) {
-        if let monitor {
-            self.monitor = monitor
-        } else {
-            // Of its own queue, because the main thread of many programs is busy with their work.
-            self.monitor = NetworkMonitor(deliverOn: .queue(DispatchQueue(label: "netpath.indicator")))
-        }
+        // Of its own queue, because the main thread of many programs is busy with their work.
+        self.monitor = monitor ?? NetworkMonitor(deliverOn: .queue(DispatchQueue(label: "netpath.indicator")))
         self.output = output
         self.line = Mutex(BannerLine(banner: banner, restored: restored, isTerminal: output.isTerminal))
     }

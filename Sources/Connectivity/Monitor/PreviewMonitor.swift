@@ -84,8 +84,8 @@ public struct PreviewMonitor: PathMonitor {
         let isOnline = self.type != .none && turns.isMultiple(of: 2)
         var interface = NetworkInterface(
             index: 2,
-            name: self.type.previewName,
-            type: self.type.interfaceType,
+            name: self.type.previewInterface.name,
+            type: self.type.previewInterface.type,
             flags: isOnline ? [.up] : []
         )
         interface.operationalState = isOnline ? .up : .down
@@ -122,23 +122,14 @@ extension NetworkMonitor {
 }
 
 extension ConnectionType {
-    fileprivate var interfaceType: InterfaceType {
+    /// What the interface of a preview is, and its name.
+    fileprivate var previewInterface: (type: InterfaceType, name: String) {
         switch self {
-        case .wifi, .none: .wifi
-        case .cellular: .cellular
-        case .ethernet: .wired
-        case .loopback: .loopback
-        case .other: .other
-        }
-    }
-
-    fileprivate var previewName: String {
-        switch self {
-        case .wifi, .none: "wlan0"
-        case .cellular: "wwan0"
-        case .ethernet: "eth0"
-        case .loopback: "lo"
-        case .other: "tun0"
+        case .wifi, .none: (.wifi, "wlan0")
+        case .cellular: (.cellular, "wwan0")
+        case .ethernet: (.wired, "eth0")
+        case .loopback: (.loopback, "lo")
+        case .other: (.other, "tun0")
         }
     }
 }

@@ -7,26 +7,18 @@ import Synchronization
 
 /// What the shared monitor is made with.
 enum SharedConfiguration {
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var delivery = ConnectivityDelivery.main
         var isTaken = false
     }
 
-    private static let state = Mutex(State())
+    fileprivate static let state = Mutex(State())
 
     /// Where calls are made; fixed from now on.
     static func take() -> ConnectivityDelivery {
         self.state.withLock { state in
             state.isTaken = true
             return state.delivery
-        }
-    }
-
-    static func set(_ delivery: ConnectivityDelivery, _ coordinator: PathCoordinator?) -> Bool {
-        self.state.withLock { state in
-            guard !state.isTaken, coordinator.map({ SharedCoordinator.process.use($0) }) ?? true else { return false }
-            state.delivery = delivery
-            return true
         }
     }
 }
@@ -47,6 +39,10 @@ extension NetworkMonitor {
         deliverOn delivery: ConnectivityDelivery = .main,
         coordinator: PathCoordinator? = nil
     ) -> Bool {
-        SharedConfiguration.set(delivery, coordinator)
+        SharedConfiguration.state.withLock { state in
+            guard !state.isTaken, coordinator.map({ SharedCoordinator.process.use($0) }) ?? true else { return false }
+            state.delivery = delivery
+            return true
+        }
     }
 }
