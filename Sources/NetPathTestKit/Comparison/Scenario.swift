@@ -29,55 +29,21 @@ public struct Scenario: Sendable {
     /// When the monitors are started.
     public let approach: Approach
     /// How the monitors are started.
-    package let launcher: Launcher
+    package private(set) var launcher = Launcher.plain
     /// What the machine has to offer besides namespaces.
-    package let need: Need?
+    package private(set) var need: Need?
     /// Whether nothing may be published while it happens but the status there was.
     public let isSteady: Bool
     /// What each column is expected to say.
-    package let words: [ScenarioColumn: ScenarioCell]
+    package private(set) var words: [ScenarioColumn: ScenarioCell]
     /// Why the columns may rightly differ.
     public let why: String
     /// A part of what sysfs says limits it.
-    package let limitation: String?
+    package private(set) var limitation: String?
     /// What is set up besides the world; the path works afterwards.
     package let prepare: @Sendable (ScenarioStage) throws -> Void
     /// What happens.
     package let change: @Sendable (ScenarioStage) throws -> Void
-
-    package init(
-        _ title: String,
-        in world: ScenarioStage.World = .ipv4,
-        _ approach: Approach = .both,
-        by launcher: Launcher = .plain,
-        needs need: Need? = nil,
-        steady isSteady: Bool = false,
-        netlink: ScenarioCell,
-        sysfs: ScenarioCell? = nil,
-        probe: ScenarioCell? = nil,
-        merged: ScenarioCell? = nil,
-        why: String = "",
-        limitation: String? = nil,
-        prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
-        change: @escaping @Sendable (ScenarioStage) throws -> Void
-    ) {
-        self.title = title
-        self.world = world
-        self.approach = approach
-        self.launcher = launcher
-        self.need = need ?? launcher.need
-        self.isSteady = isSteady
-        let probe = probe ?? (netlink == .routed ? .answered : .unanswered)
-        let merged = merged ?? netlink
-        self.words = [
-            .netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe, .merged: merged,
-            .required: netlink == .routed && probe == .unanswered ? .unanswered : merged,
-        ]
-        self.why = why
-        self.limitation = limitation
-        self.prepare = prepare
-        self.change = change
-    }
 
     /// Describes a scenario; the titles of those that are played together differ.
     ///
@@ -104,19 +70,40 @@ public struct Scenario: Sendable {
         prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
         change: @escaping @Sendable (ScenarioStage) throws -> Void
     ) {
-        self.init(
-            title,
-            in: world,
-            approach,
-            by: .plain,
-            steady: isSteady,
-            netlink: netlink,
-            sysfs: sysfs,
-            probe: probe,
-            why: why,
-            prepare: prepare,
-            change: change
-        )
+        self.title = title
+        self.world = world
+        self.approach = approach
+        self.isSteady = isSteady
+        let probe = probe ?? (netlink == .routed ? .answered : .unanswered)
+        self.words = [
+            .netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe, .merged: netlink,
+            .required: netlink == .routed && probe == .unanswered ? .unanswered : netlink,
+        ]
+        self.why = why
+        self.prepare = prepare
+        self.change = change
+    }
+
+    /// The same with what only the project's own have.
+    ///
+    /// - Parameters:
+    ///   - launcher: How the monitors are started.
+    ///   - need: What the machine has to offer besides namespaces.
+    ///   - merged: What the merged columns say, where that is not netlink's word.
+    ///   - limitation: A part of what sysfs says limits it.
+    /// - Returns: The scenario.
+    func with(
+        launcher: Launcher = .plain,
+        need: Need? = nil,
+        merged: ScenarioCell? = nil,
+        limitation: String? = nil
+    ) -> Scenario {
+        var scenario = self
+        scenario.launcher = launcher
+        scenario.need = need ?? launcher.need
+        if let merged { scenario.words.merge([.merged: merged, .required: merged]) { $1 } }
+        scenario.limitation = limitation
+        return scenario
     }
 
     /// What a column is expected to say.

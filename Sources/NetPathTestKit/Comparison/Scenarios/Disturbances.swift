@@ -12,47 +12,38 @@ extension ScenarioTable {
             says that it does without, and goes by procfs.
             """,
         rows: [
-            Scenario(
-                "/sys belongs to another network namespace",
-                .atStart,
-                netlink: .routed,
-                limitation: "shows another network namespace"
-            ) { try $0.lab.runOnFarSide("mount -t sysfs sysfs /sys") },
-            Scenario("there is no /sys", .atStart, netlink: .routed, limitation: "there is no /sys") {
+            Scenario("/sys belongs to another network namespace", .atStart, netlink: .routed) {
+                try $0.lab.runOnFarSide("mount -t sysfs sysfs /sys")
+            }.with(limitation: "shows another network namespace"),
+            Scenario("there is no /sys", .atStart, netlink: .routed) {
                 try $0.lab.run("mount -t tmpfs tmpfs /sys")
-            },
+            }.with(limitation: "there is no /sys"),
             Scenario(
                 "a sandbox refuses netlink sockets",
                 .atStart,
-                by: .withoutNetlink,
                 netlink: .silent,
                 sysfs: .routed,
                 probe: .answered,
-                merged: .routed,
                 why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place"
-            ) { _ in },
+            ) { _ in }.with(launcher: .withoutNetlink, merged: .routed),
             Scenario(
                 "a sandbox refuses netlink sockets, and there is no default route",
                 .atStart,
-                by: .withoutNetlink,
                 netlink: .silent,
                 sysfs: .no(.noRoute),
-                merged: .no(.noRoute),
                 why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place"
-            ) { try $0.lab.removeDefaultRoute() },
+            ) { try $0.lab.removeDefaultRoute() }.with(launcher: .withoutNetlink, merged: .no(.noRoute)),
             Scenario(
                 "monotonic and boot clocks are ten days ahead (time namespace)",
                 .atStart,
-                by: .otherClocks,
                 netlink: .routed
-            ) { _ in },
+            ) { _ in }.with(launcher: .otherClocks),
             Scenario(
                 "monotonic and boot clocks are ten days ahead, and an address is being checked",
                 in: .ipv6,
                 .atStart,
-                by: .otherClocks,
                 netlink: .step(.configuringAddress)
-            ) { try $0.replaceAddress(isChecked: true) },
+            ) { try $0.replaceAddress(isChecked: true) }.with(launcher: .otherClocks),
         ]
     )
 

@@ -35,23 +35,21 @@ extension ScenarioTable {
             },
             Scenario(
                 "the only uplink is a tunnel, and its program ends",
-                needs: .tun,
                 netlink: .no(.noCarrier)
             ) { stage in
                 let device = try stage.addTun("tun0", addresses: ["10.8.0.2/24"])
                 try stage.wan.delete()
                 try stage.lab.addDefaultRoute(through: device.interface)
                 try device.close()
-            },
+            }.with(need: .tun),
             Scenario(
                 "the uplink becomes a member of a VRF, and its routes move to the table of that",
-                needs: .vrf,
                 netlink: .no(.noAddress)
             ) { stage in
                 try stage.lab.ip("link add vrf0 up type vrf table 10")
                 try stage.lab.ip("link set wan0 master vrf0")
                 try stage.lab.addDefaultRoute(via: "192.0.2.1", through: stage.wan, options: "table 10")
-            },
+            }.with(need: .vrf),
             Scenario(
                 "the only default route moves to another table, that a policy rule names",
                 netlink: .routed,
