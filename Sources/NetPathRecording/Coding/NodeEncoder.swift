@@ -13,55 +13,41 @@ struct NodeEncoder: Encoder {
 
     /// Where a value is put together.
     final class Slot {
-        enum Content {
-            case node(JSONNode)
-            case object([String: Slot])
-            case array([Slot])
-        }
-
-        var content = Content.node(.null)
+        var value = JSONNode.null
+        /// What is in it where it is an object, or a list.
+        var members: [String: Slot]?
+        var elements: [Slot]?
 
         var node: JSONNode {
-            switch self.content {
-            case .node(let node): return node
-            case .array(let slots): return .array(slots.map(\.node))
-            case .object(let slots):
-                return .object(
-                    slots.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.node) }
-                        .filter { $0.value != .null }
-                )
-            }
+            if let elements { return .array(elements.map(\.node)) }
+            guard let members else { return self.value }
+            return .object(
+                members.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.node) }
+                    .filter { $0.value != .null }
+            )
         }
 
         func member(_ key: any CodingKey) -> Slot {
             let slot = Slot()
-            if case .object(var slots) = self.content {
-                self.content = .node(.null)
-                slots[key.stringValue] = slot
-                self.content = .object(slots)
-            }
+            self.members?[key.stringValue] = slot
             return slot
         }
 
         func element() -> Slot {
             let slot = Slot()
-            if case .array(var slots) = self.content {
-                self.content = .node(.null)
-                slots.append(slot)
-                self.content = .array(slots)
-            }
+            self.elements?.append(slot)
             return slot
         }
 
         func put(_ value: some Encodable) throws {
             // Not through containers of their own: these are nearly all there is.
             switch value {
-            case let value as String: self.content = .node(.string(value))
-            case let value as Bool: self.content = .node(.bool(value))
+            case let value as String: self.value = .string(value)
+            case let value as Bool: self.value = .bool(value)
             case let value as any BinaryInteger:
                 // What does not fit, as half of an attosecond count, is kept as text.
-                self.content = .node(Int64(exactly: value).map(JSONNode.integer) ?? .string("\(value)"))
-            case let value as Double: self.content = .node(.number(value))
+                self.value = Int64(exactly: value).map(JSONNode.integer) ?? .string("\(value)")
+            case let value as Double: self.value = .number(value)
             default: try value.encode(to: NodeEncoder(slot: self))
             }
         }
@@ -79,12 +65,12 @@ struct NodeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
-        if case .object = self.slot.content {} else { self.slot.content = .object([:]) }
+        if self.slot.members == nil { self.slot.members = [:] }
         return KeyedEncodingContainer(Keyed(slot: self.slot))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if case .array = self.slot.content {} else { self.slot.content = .array([]) }
+        if self.slot.elements == nil { self.slot.elements = [] }
         return Unkeyed(slot: self.slot)
     }
 
@@ -116,7 +102,7 @@ struct NodeEncoder: Encoder {
         let codingPath: [any CodingKey] = []
         let slot: Slot
 
-        var count: Int { if case .array(let slots) = self.slot.content { slots.count } else { 0 } }
+        var count: Int { self.slot.elements?.count ?? 0 }
 
         func encodeNil() { _ = self.slot.element() }
         func encode(_ value: some Encodable) throws { try self.slot.element().put(value) }
@@ -134,6 +120,6 @@ struct NodeEncoder: Encoder {
 }
 
 extension NodeEncoder: SingleValueEncodingContainer {
-    func encodeNil() { self.slot.content = .node(.null) }
+    func encodeNil() { self.slot.value = .null }
     func encode(_ value: some Encodable) throws { try self.slot.put(value) }
 }
