@@ -43,21 +43,12 @@ enum LabSystem {
         }
     }
 
-    /// Opens a named pipe for reading without waiting for a writer.
-    static func openPipe(at path: String) throws -> Int32 {
+    /// Makes a named pipe and opens it for reading, without waiting for a writer.
+    static func makePipe(at path: String) throws -> Int32 {
+        guard unsafe mkfifo(path, 0o600) == 0 else { throw failure("mkfifo(\(path))") }
         let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open(\(path))") }
         return descriptor
-    }
-
-    /// Makes a named pipe.
-    static func makePipe(at path: String) throws {
-        guard unsafe mkfifo(path, 0o600) == 0 else { throw failure("mkfifo(\(path))") }
-    }
-
-    /// Removes a file or an empty directory, and never what is below it.
-    static func remove(_ path: String) {
-        if unsafe unlink(path) != 0 { unsafe rmdir(path) }
     }
 
     /// Makes a directory that only we can enter and returns its path.

@@ -47,9 +47,8 @@ public final class MonitorProcess: Sendable {
         self.namespace = namespace
         self.program = URL(fileURLWithPath: program).lastPathComponent
         let paths = [namespace.uniquePath("output"), namespace.uniquePath("errors")]
-        for path in paths { try LabSystem.makePipe(at: path) }
-        defer { for path in paths { LabSystem.remove(path) } }
-        let descriptors = try paths.map(LabSystem.openPipe(at:))
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        let descriptors = try paths.map(LabSystem.makePipe(at:))
         // The shell lets background programs ignore SIGINT and SIGQUIT, and what is ignored stays so over exec.
         let words =
             ["env", "--default-signal"] + environment.map { "\($0)=\($1)" }.sorted() + [program] + arguments

@@ -128,7 +128,7 @@ public final class NetworkNamespace: Sendable {
     package func ipBatch(_ lines: some Sequence<String>, timeout: Duration = .seconds(120)) throws {
         let path = uniquePath("batch")
         try Data(lines.joined(separator: "\n").appending("\n").utf8).write(to: URL(fileURLWithPath: path))
-        defer { LabSystem.remove(path) }
+        defer { try? FileManager.default.removeItem(atPath: path) }
         try run("ip -batch \(shellQuoted(path))", timeout: timeout)
     }
 
