@@ -78,6 +78,9 @@ struct RecordedBoots: Sendable {
         self.boots[index].set = self.boots[index].set.addingSaturating(step.set)
     }
 
+    /// The boot that the last event is of; -1 before the first.
+    var last: Int { self.boots.count - 1 }
+
     /// The boot in which a moment lies: the latest that had begun.
     func boot(at wall: Int64) -> Int? { self.boots.lastIndex { $0.begin <= wall } }
 

@@ -86,10 +86,8 @@ private struct MomentSearch {
 
     /// Where clocks were set, and which boot the moment lies in; nil where none was.
     private let target: (boots: RecordedBoots, boot: Int)?
-    private var clock = RecordedClock()
-    /// Which boot the lines are of now, and by how much its clock was set so far.
-    private var boot = -1
-    private var set: Int64 = 0
+    /// The boots up to the present line, and by how much their clocks were set so far.
+    private var seen = RecordedBoots()
 
     init(wall: Int64, in target: (boots: RecordedBoots, boot: Int)? = nil) {
         self.wall = wall
@@ -111,7 +109,7 @@ private struct MomentSearch {
             self.isDamaged = true
         }
         for event in events.map({ self.dated($0) }) {
-            if let target, self.boot < target.boot { continue }
+            if let target, self.seen.last < target.boot { continue }
             // The clock that was set back leads beyond the moment, and once more there.
             guard event.wallNanoseconds <= self.wall else {
                 self.found?.isEnd = false
@@ -129,11 +127,9 @@ private struct MomentSearch {
     /// An event with the time that its boot's clock, as it was set last, would have shown.
     private mutating func dated(_ event: RecordedEvent) -> RecordedEvent {
         guard let target else { return event }
-        let step = self.clock.take(event)
-        if step.isOtherBoot { (self.boot, self.set) = (self.boot + 1, 0) }
-        self.set = self.set.addingSaturating(step.set)
+        self.seen.take(event)
         var event = event
-        let missing = target.boots.set(self.boot).subtractingSaturating(self.set)
+        let missing = target.boots.set(self.seen.last).subtractingSaturating(self.seen.set(self.seen.last))
         event.wallNanoseconds = event.wallNanoseconds.addingSaturating(missing)
         return event
     }
