@@ -67,16 +67,10 @@ extension NetworkMonitor {
     }
 
     /// The path with all details; nil when no backend had a verdict.
-    public var path: NetworkPath? {
-        self.access(keyPath: \.path)
-        return self.update.path
-    }
+    public var path: NetworkPath? { self.observed(\.path) { $0.path } }
 
     /// What probes say of the internet behind the path; `unknown` unless probes are configured.
     ///
     /// Behind a captive portal ``isConnected`` is true, since there is a path, and this is `portal`.
-    public var internet: InternetReachability {
-        self.access(keyPath: \.internet)
-        return self.update.internet
-    }
+    public var internet: InternetReachability { self.observed(\.internet) { $0.internet } }
 }

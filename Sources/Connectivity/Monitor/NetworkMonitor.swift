@@ -111,36 +111,27 @@ public final class NetworkMonitor: Sendable {
     ///
     /// While no backend can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
     /// known: a program that tries gets a real error, as with other monitors of its kind.
-    public var isConnected: Bool {
-        self.access(keyPath: \.isConnected)
-        return self.update.isConnected
-    }
+    public var isConnected: Bool { self.observed(\.isConnected) { $0.isConnected } }
 
     /// The same as ``isConnected``.
     public var connected: Bool { self.isConnected }
 
     /// How the network is.
-    public var status: NetworkStatus {
-        self.access(keyPath: \.status)
-        return self.update.status
-    }
+    public var status: NetworkStatus { self.observed(\.status) { $0.status } }
 
     /// What the path leads over.
-    public var connectionType: ConnectionType {
-        self.access(keyPath: \.connectionType)
-        return self.update.connectionType
-    }
+    public var connectionType: ConnectionType { self.observed(\.connectionType) { $0.connectionType } }
 
     /// Whether traffic is likely to cost money.
-    public var isExpensive: Bool {
-        self.access(keyPath: \.isExpensive)
-        return self.update.isExpensive
-    }
+    public var isExpensive: Bool { self.observed(\.isExpensive) { $0.isExpensive } }
 
     /// Whether traffic should be kept low.
-    public var isConstrained: Bool {
-        self.access(keyPath: \.isConstrained)
-        return self.update.isConstrained
+    public var isConstrained: Bool { self.observed(\.isConstrained) { $0.isConstrained } }
+
+    /// The value of a property, whose reader is told when it changes.
+    func observed<Value>(_ property: KeyPath<NetworkMonitor, Value>, _ value: (ConnectivityUpdate) -> Value) -> Value {
+        self.access(keyPath: property)
+        return value(self.update)
     }
 
     /// What is known now, without being observed.
