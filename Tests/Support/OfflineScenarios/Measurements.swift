@@ -93,11 +93,7 @@ func measureFairness() async throws {
     sender.start()
     if let outage {
         try await Task.sleep(for: .seconds(outage))
-        let release = TransportRequest(method: "GET", url: "\(options.url)/release?id=outage")
-        let result = await withCheckedContinuation { continuation in
-            _ = CurlTransport.shared.start(release) { continuation.resume(returning: $0) }
-        }
-        if case .failure(let error) = result { fatalError("\(error)") }
+        _ = try await CurlTransport.shared.send(TransportRequest(url: "\(options.url)/release?id=outage"))
         begin = .now
     }
     var times: [Duration] = []
