@@ -102,11 +102,11 @@ public struct BackendComparison: Sendable {
         var programs: [ComparedProgram] = []
         if scenario.approach == .both {
             programs = try self.start(scenario, on: stage)
-            guard programs[0].settle(within: .seconds(15), on: { $0 == .routed }) else {
+            guard programs[0].settle(within: .seconds(15), on: { $0.cell == .routed }) else {
                 return ComparedRow(scenario.title, .didNotRun("netlink sees no path before the change"))
             }
             // One that knows nothing may go on knowing nothing, once it has said so.
-            programs[1].settle(within: self.patience) { $0.status == .satisfied }
+            programs[1].settle(within: self.patience) { $0.cell.status == .satisfied }
             if let silence = programs[1].silence {
                 return ComparedRow(scenario.title, .didNotRun("before the change \(silence)"))
             }
@@ -116,20 +116,20 @@ public struct BackendComparison: Sendable {
         try scenario.change(stage)
         if programs.isEmpty { programs = try self.start(scenario, on: stage) }
         let expected = scenario.cell(.netlink)
-        guard programs[0].settle(within: .seconds(15), on: { $0 == expected }) else {
+        guard programs[0].settle(within: .seconds(15), on: { $0.cell == expected }) else {
             let said = "netlink says \(programs[0].cell) instead of \(expected); \(programs[0].errors)"
             return ComparedRow(scenario.title, .didNotRun(said))
         }
         // Told last, so that netlink has seen all of it: what another one says by then counts.
         let mark = try stage.setResolverMark()
-        programs[0].settle(within: .seconds(15), untilDNSServer: mark)
+        programs[0].settle(within: .seconds(15)) { $0.hasSeen(mark) }
         let reference = ComparedRow.reference(of: scenario)
-        programs[1].settle(within: self.patience) { $0.status == reference.status }
+        programs[1].settle(within: self.patience) { $0.cell.status == reference.status }
         // Nothing tells when it has looked: one that is right because it has not noticed yet gets the time to.
-        let hasNoticed = programs[1].settle(within: self.timeToNotice) { $0.status != reference.status }
-        if hasNoticed { programs[1].settle(within: self.patience) { $0.status == reference.status } }
+        let hasNoticed = programs[1].settle(within: self.timeToNotice) { $0.cell.status != reference.status }
+        if hasNoticed { programs[1].settle(within: self.patience) { $0.cell.status == reference.status } }
         // A reason may be one of several on the way, and may be a word of its own for good.
-        programs[1].settle(within: min(self.patience, .seconds(1))) { $0 == reference }
+        programs[1].settle(within: min(self.patience, .seconds(1))) { $0.cell == reference }
         return ComparedRow(
             scenario,
             cell: programs[1].cell,
@@ -196,30 +196,24 @@ private final class ComparedProgram {
         self.settled = nil
     }
 
+    /// Whether it has seen all that came before the file named this DNS server, or has no verdict to carry it.
+    func hasSeen(_ mark: String) -> Bool {
+        self.cell == .silent || self.last?["dnsServers"]?.elements.contains(.string(mark)) == true
+    }
+
     /// Waits until it says what is wanted.
     @discardableResult
-    func settle(within patience: Duration, on isWanted: (ScenarioCell) -> Bool) -> Bool {
-        self.wait(patience) { isWanted(self.cell) }
-    }
-
-    @discardableResult
-    func settle(within patience: Duration, untilDNSServer mark: String) -> Bool {
-        self.wait(patience) {
-            self.cell == .silent || self.last?["dnsServers"]?.elements.contains(.string(mark)) == true
-        }
-    }
-
-    private func wait(_ patience: Duration, _ isOver: () -> Bool) -> Bool {
+    func settle(within patience: Duration, on isWanted: (ComparedProgram) -> Bool) -> Bool {
         let deadline = ContinuousClock.now + patience
         do {
             for line in try self.process.drain() { self.take(line) }
-            while !isOver() {
+            while !isWanted(self) {
                 guard ContinuousClock.now < deadline else { return false }
                 self.take(try self.process.next(timeout: deadline - .now))
             }
             return true
         } catch {
-            return isOver()
+            return isWanted(self)
         }
     }
 
