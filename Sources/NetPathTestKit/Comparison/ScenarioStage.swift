@@ -39,7 +39,6 @@ public final class ScenarioStage: Sendable {
     private let current = Mutex<(server: LabServer?, isListening: Bool)>((nil, false))
     private let names = Mutex<LabServer?>(nil)
     private let marks = Mutex(0)
-    private let devices = Mutex<[TunDevice]>([])
     private let watches = Mutex<[MonitorProcess]>([])
     /// The uplinks of a multipath route.
     let nextHops = Mutex<[LabInterface]>([])
@@ -135,16 +134,6 @@ public final class ScenarioStage: Sendable {
             ip route add \(route) \(Self.target)
             """
         )
-    }
-}
-
-// What the scenarios need.
-extension ScenarioStage {
-    /// Adds a persistent tun device with a program that holds it open.
-    package func addTun(_ name: String, addresses: [String]) throws -> TunDevice {
-        let device = try self.lab.addTun(name, addresses: addresses, isPersistent: true)
-        self.devices.withLock { $0.append(device) }
-        return device
     }
 }
 

@@ -37,7 +37,7 @@ extension ScenarioTable {
                 "the only uplink is a tunnel, and its program ends",
                 netlink: .no(.noCarrier)
             ) { stage in
-                let device = try stage.addTun("tun0", addresses: ["10.8.0.2/24"])
+                let device = try stage.lab.addTun("tun0", addresses: ["10.8.0.2/24"], isPersistent: true)
                 try stage.wan.delete()
                 try stage.lab.addDefaultRoute(through: device.interface)
                 try device.close()
