@@ -14,12 +14,13 @@ public struct ConnectivityUpdates: AsyncSequence, Sendable {
 
     let monitor: NetworkMonitor
 
+    static func makeStream() -> (AsyncStream<ConnectivityUpdate>, AsyncStream<ConnectivityUpdate>.Continuation) {
+        AsyncStream.makeStream(of: ConnectivityUpdate.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
     /// Subscribes, and starts a monitor that was neither started nor stopped yet.
     public func makeAsyncIterator() -> AsyncStream<ConnectivityUpdate>.Iterator {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ConnectivityUpdate.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
+        let (stream, continuation) = Self.makeStream()
         let id = self.monitor.add(continuation)
         continuation.onTermination = { [weak monitor = self.monitor] _ in monitor?.remove(id) }
         return stream.makeAsyncIterator()

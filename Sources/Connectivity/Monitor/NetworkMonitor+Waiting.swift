@@ -27,10 +27,7 @@ extension NetworkMonitor {
         timeout: Duration? = nil,
         where condition: (ConnectivityUpdate) -> Bool = { $0.isConnected }
     ) async throws -> ConnectivityUpdate {
-        let (updates, continuation) = AsyncStream.makeStream(
-            of: ConnectivityUpdate.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
+        let (updates, continuation) = ConnectivityUpdates.makeStream()
         guard let id = self.state.withLock({ $0.add(waiting: continuation) }) else { throw WaitError.stopped }
         self.begin()
         defer { self.remove(id) }
