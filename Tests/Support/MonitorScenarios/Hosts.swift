@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Foundation
 import NetPath
 import Reachability
 
