@@ -152,7 +152,7 @@ import Testing
         let inventory = BackendInventory(
             origin: "o\u{1B}",
             types: [("t\u{1B}", "s\u{1B}")],
-            entries: [.init(type: "t\u{1B}", report: report)],
+            entries: [(type: "t\u{1B}", report: report)],
             takenAt: Fixtures.clock
         )
         let other = Fixtures.snapshot(Fixtures.routed)
@@ -183,8 +183,8 @@ import Testing
             origin: "/etc/netpath/netpath.yaml",
             types: [("netlink", "Events of the kernel")],
             entries: [
-                .init(type: "netlink", report: report), .init(type: "netlink", report: broken),
-                .init(type: "netlink", report: Fixtures.report("spare", health: .standby)),
+                (type: "netlink", report: report), (type: "netlink", report: broken),
+                (type: "netlink", report: Fixtures.report("spare", health: .standby)),
             ],
             takenAt: Fixtures.clock
         )
