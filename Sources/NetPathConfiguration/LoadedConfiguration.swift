@@ -175,8 +175,10 @@ public struct LoadedConfiguration: Sendable {
                     + "through it; add a backend of type tcpProbe, which sends some"
             )
         }
-        if settings.probes == .required, backends.allSatisfy({ ["netlink", "sysfs"].contains($0.type) || $0.mode == .off }) {
-            root.nested("merge").warn("probes", "changes nothing: no backend probes; add one of type tcpProbe or httpProbe")
+        let mayProbe = backends.contains { $0.mode != .off && !["netlink", "sysfs"].contains($0.type) }
+        if settings.probes == .required, !mayProbe {
+            let message = "changes nothing: no backend probes; add one of type tcpProbe or httpProbe"
+            root.nested("merge").warn("probes", message)
         }
         try root.validate()
         return LoadedConfiguration(

@@ -84,8 +84,8 @@ struct QueueOptionTests {
         let bad = try self.tool.run("send", "-H", "@\(folder)/bad", QueueTool.origin + "/ok")
         #expect(bad.status == 64)
         #expect(bad.errors.contains("line 1 of \(folder)/bad") && !bad.errors.contains("s3cr3t"), "\(bad.errors)")
-        for words in [["-H", "@\(folder)/none"], ["--data-urlencode", "@\(folder)/none"], ["--data", "@\(folder)/none"]] {
-            let missing = try self.tool.run(["send"] + words + [QueueTool.origin + "/ok"])
+        for option in ["-H", "--data-urlencode", "--data"] {
+            let missing = try self.tool.run(["send", option, "@\(folder)/none", QueueTool.origin + "/ok"])
             #expect(missing.status == 64)
             #expect(missing.errors.contains("\(folder)/none"))
             #expect(missing.errors.contains("No such file or directory"), "\(missing.errors)")
