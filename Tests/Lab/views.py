@@ -6,6 +6,7 @@ A state is written as `STATUS REASON TYPE over CARRIER`: `satisfied routed wifi`
 `unsatisfied noInterface`. The type is that of the first interface, of a satisfied path only.
 """
 
+import glob
 import json
 import os
 import subprocess
@@ -51,6 +52,8 @@ class View:
         self.states = []
         # When it said that there is a path, and that there is none; see `peers.py`.
         self.says = []
+        # The paths of which a gateway is said not to answer.
+        self.complaints = []
         self.changed = time.monotonic()
         self.mark = 0
         private = f"/run/views/{name}"
@@ -72,6 +75,8 @@ class View:
             path = json.loads(line)
             if path["status"] is None:
                 continue
+            if any(gateway["answers"] is False for gateway in path["gateways"]):
+                self.complaints.append(f"{path['time']} {path['reason']['message']}")
             seen = state(path)
             if not self.states or self.states[-1] != seen:
                 self.states.append(seen)
@@ -180,6 +185,17 @@ class Views:
         self.log.flush()
         if problems:
             raise Wrong(f"{what}: " + "; ".join(problems))
+
+    def expect_answers(self):
+        """No view has ever said that a gateway does not answer."""
+        complaints = [f"{view.name} at {complaint}" for view in self.views for complaint in view.complaints]
+        if complaints:
+            raise Wrong(f"the gateway answers; {'; '.join(complaints)}")
+
+    def wakeups(self):
+        """How often the programs have been woken."""
+        files = [file for view in self.views for file in glob.glob(f"/proc/{view.process.pid}/task/*/status")]
+        return sum(int(line.split()[1]) for file in files for line in open(file) if line.startswith("voluntary_ctxt"))
 
     def freeze(self, frozen):
         """Has the views stand still, or go on, as the freezer does it before a suspend."""

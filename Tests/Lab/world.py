@@ -149,6 +149,20 @@ class World:
             self.here(f"address add 10.{subnet}.0.2/24 dev {name}", f"route add default via 10.{subnet}.0.1 dev {name}")
 
 
+    def talk(self, address):
+        """Sends datagrams to an address of `far`, ten a second, until the scenario ends."""
+        client = in_namespace("here", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+
+        def send():
+            while True:
+                try:
+                    client.sendto(b"x", (address, PORT))
+                except OSError:
+                    pass
+                time.sleep(0.1)
+
+        threading.Thread(target=send, daemon=True).start()
+
     def tap(self, name):
         """A tap device in `here` that a program holds, as that of a virtual machine: it has a carrier."""
         def hold():

@@ -54,6 +54,8 @@ struct ReportCommand: ToolCommand {
         guard !FileAccess.exists(file) else {
             throw ToolFailure(.failure, "\(file.safe) is there already: name another file, or remove it")
         }
+        // A report without what was asked for would be found out by the one who reads it.
+        if self.source.path != nil { _ = try self.source.open(nil) }
         let report = self.report(at: now)
         let context = ToolContext.current
         if !self.options.json { try context.write(report.screen(self.options.style, file: file)) }

@@ -3,6 +3,7 @@
 """Interfaces on top of others: bonds, VLANs, bridges, VRFs, macvlans, and one that swallows everything."""
 
 import json
+import time
 
 from scenario import scenario
 from world import until
@@ -19,6 +20,22 @@ def cable(world, watch):
     views.expect("the far end is down", "unsatisfied noCarrier")
     world.far("link set lan0-far up")
     views.expect("the far end is up", WIRED)
+
+
+@scenario("a cable that is lost and comes back, again and again, under traffic: its gateway always answers", views=("netlink",))
+def losses(world, watch):
+    world.veth("lan0", 1)
+    world.talk("10.1.0.1")
+    views = watch()
+    views.expect("at the start", WIRED)
+    for number in range(1, 7):
+        world.far("link set lan0-far down")
+        # Longer than the kernel asks for a neighbour before it gives up.
+        time.sleep(4 if number % 2 else 0)
+        views.expect(f"loss {number}", "unsatisfied noCarrier")
+        world.far("link set lan0-far up")
+        views.expect(f"return {number}", WIRED)
+    views.expect_answers()
 
 
 def bond(world, *options):

@@ -84,6 +84,29 @@ def roaming(world, watch):
     views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?" + WIFI)
 
 
+@scenario("Wi-Fi that is scanned and used: nothing wakes netpath", views=("netlink",))
+def scanned(world, watch):
+    radios = Radios(world)
+    radios.one_point()
+    views = watch()
+    views.expect("joined", WIFI)
+
+    def scans():
+        with open(f"{world.folder}/supplicant.log") as log:
+            return log.read().count("CTRL-EVENT-SCAN-RESULTS")
+
+    before = views.wakeups()
+    for _ in range(10):
+        number = scans()
+        radios.ask("scan")
+        until("results of a scan", lambda: scans() > number)
+        if not world.datagrams_return():
+            raise Wrong("datagrams do not return")
+    if views.wakeups() != before:
+        raise Wrong(f"10 scans wake netpath {views.wakeups() - before} times")
+    views.expect("scanned", WIFI)
+
+
 @scenario("Wi-Fi and its radio switch", quick=True)
 def switch(world, watch):
     radios = Radios(world)
