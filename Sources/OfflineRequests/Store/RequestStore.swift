@@ -206,6 +206,8 @@ final class RequestStore: Sendable {
     /// Looks through the database, bodies in files excepted; a damaged one is replaced.
     ///
     /// SQLite finds damage where it looks: an index that misleads would hide a request or change an order without a word.
+    ///
+    /// - Parameter repairs: Whether a damaged one is replaced; else that is only thrown.
     func check(repairs: Bool = true) throws(QueueError) {
         try self.use(repairs: repairs) { database, _ in try database.read { try StoreErrors.check($0) } }
     }
