@@ -90,7 +90,7 @@ extension LinkTable {
     }
 
     /// More bridges than that are not looked through.
-    private static let bridgeLimit = 256
+    static let bridgeLimit = 256
 
     /// A bridge, and those that veth pairs of this namespace connect it to.
     func bridges(connectedTo bridge: UInt32) -> [UInt32] {

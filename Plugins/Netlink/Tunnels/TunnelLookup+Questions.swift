@@ -268,10 +268,12 @@ extension LinkTable {
             if self.mayBeTunnelItself(index) {
                 possible.append(index)
             } else if self.entries[index]?.interface.kind == "bridge", !bridgesWithout.contains(index) {
-                if self.tunnelsBesideOthers(of: index).isEmpty {
-                    bridgesWithout.formUnion(self.bridges(connectedTo: index))
-                } else {
+                let connected = self.bridges(connectedTo: index)
+                if !self.tunnelsBesideOthers(of: index).isEmpty {
                     possible.append(index)
+                } else if connected.count < Self.bridgeLimit {
+                    // More are seen in part, and another part from each of them.
+                    bridgesWithout.formUnion(connected)
                 }
             }
         }
