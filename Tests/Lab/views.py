@@ -89,9 +89,12 @@ class View:
     def since_mark(self):
         return self.states[self.mark:]
 
-    def fresh(self):
-        """What a netpath says that is started now."""
-        done = subprocess.run(self.command + ["--json"] + self.settings, env=self.environment,
+    def fresh(self, user=0):
+        """What a netpath says that is started now, by a user."""
+        command = self.command
+        if user:
+            command = command[:-1] + ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", NETPATH]
+        done = subprocess.run(command + ["--json"] + self.settings, env=self.environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         try:
             return state(json.loads(done.stdout))

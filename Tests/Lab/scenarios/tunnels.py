@@ -4,7 +4,7 @@
 
 from radio import Radios
 from scenario import scenario
-from world import run, until, write
+from world import Wrong, run, until, write
 
 LOOKING = "requiresConnection wifiNotAssociated"
 JOINING = "requiresConnection authenticating"
@@ -162,6 +162,21 @@ def pull_below(world, watch, kind, addresses, default):
 @scenario("GRE over a cable that is pulled")
 def gre(world, watch):
     pull_below(world, watch, "gre", "10.8.0.%d/30", "default")
+
+
+@scenario("GRE whose far end a rule keeps from the user who asks, and not from the kernel", views=("netlink",))
+def rule_of_a_user(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("address add 10.1.0.2/24 dev lan0", "link add gre1 type gre local 10.1.0.2 remote 10.1.0.1", "link set gre1 up",
+               "address add 10.8.0.2/30 dev gre1", "route add default dev gre1",
+               "route add blackhole 10.1.0.1 table 100", "rule add uidrange 65534-65534 lookup 100 priority 50")
+    world.far("link add gre1 type gre local 10.1.0.1 remote 10.1.0.2", "link set gre1 up", "address add 10.8.0.1/30 dev gre1")
+    views = watch()
+    carried = "satisfied routed other over lan0"
+    views.expect("for root", carried)
+    seen = views.views[0].fresh(user=65534)
+    if seen != carried:
+        raise Wrong(f"for the user of the rule: {seen}, not {carried}")
 
 
 @scenario("GRE in a VRF, over a cable that is pulled")
