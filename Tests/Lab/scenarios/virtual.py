@@ -95,7 +95,8 @@ def min_links(world, watch):
     world.far("link set port0-far down")
     views.expect("one member is too few", "unsatisfied noCarrier")
     world.far("link set port0-far up")
-    views.expect("both are back", WIRED)
+    # The member that is back is in an aggregator of its own until the partners have agreed.
+    views.expect("both are back", "?" + WIRED, "?unsatisfied noCarrier", WIRED)
 
 
 @scenario("VLAN whose parent loses its carrier, and goes down")
@@ -217,7 +218,7 @@ def filtering_bridge(world, watch):
     views = watch()
     views.expect("at the start", WIRED)
     world.far("link set lan0-far down")
-    views.expect("the uplink fails", "unsatisfied noCarrier", sysfs=["satisfied routed other"], fresh=())
+    views.expect("the uplink fails", "unsatisfied noCarrier", sysfs=["satisfied routed other over br0"], fresh=())
     world.far("link set lan0-far up", "link set v7 up")
     views.expect("the uplink is back", WIRED)
 
@@ -234,7 +235,7 @@ def backup_port(world, watch):
     # No frame goes round in the two bridges.
     for name in ("port0", "port1"):
         world.run_in("here", "bridge", "link", "set", "dev", name, "isolated", "on")
-    world.run_in("here", "bridge", "fdb", "replace", gateway, "dev", "port0", "master", "static")
+    world.run_in("here", "bridge", "fdb", "replace", gateway, "dev", "port0", "master", "static", "sticky")
     world.run_in("here", "bridge", "link", "set", "dev", "port0", "backup_port", "port1")
     views = watch()
     views.expect("at the start", WIRED)
@@ -287,6 +288,6 @@ def redirected(world, watch):
     world.here("route replace default dev out")
     views.expect("everything goes to the dummy", "satisfied routed other")
     world.run_in("here", "tc", "qdisc", "del", "dev", "out", "clsact")
-    views.expect("tc sends nothing on", "unsatisfied interfaceDown", sysfs=["satisfied routed other"])
+    views.expect("tc sends nothing on", "unsatisfied routeRejects", sysfs=["satisfied routed other"])
     world.here("link del out", "route replace default via 10.1.0.1 dev lan0")
     views.expect("the dummy is gone", "?unsatisfied noRoute", WIRED)
