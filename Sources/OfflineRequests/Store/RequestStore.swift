@@ -208,6 +208,7 @@ final class RequestStore: Sendable {
     /// SQLite finds damage where it looks: an index that misleads would hide a request or change an order without a word.
     ///
     /// - Parameter repairs: Whether a damaged one is replaced; else that is only thrown.
+    /// - Throws: ``QueueError``.
     func check(repairs: Bool = true) throws(QueueError) {
         try self.use(repairs: repairs) { database, _ in try database.read { try StoreErrors.check($0) } }
     }
