@@ -6,7 +6,6 @@ A state is written as `STATUS REASON TYPE over CARRIER`: `satisfied routed wifi`
 `unsatisfied noInterface`. The type is that of the first interface, of a satisfied path only.
 """
 
-import glob
 import json
 import os
 import subprocess
@@ -194,11 +193,6 @@ class Views:
         complaints = [f"{view.name} at {complaint}" for view in self.views for complaint in view.complaints]
         if complaints:
             raise Wrong(f"the gateway answers; {'; '.join(complaints)}")
-
-    def wakeups(self):
-        """How often the programs have been woken."""
-        files = [file for view in self.views for file in glob.glob(f"/proc/{view.process.pid}/task/*/status")]
-        return sum(int(line.split()[1]) for file in files for line in open(file) if line.startswith("voluntary_ctxt"))
 
     def freeze(self, frozen):
         """Has the views stand still, or go on, as the freezer does it before a suspend."""

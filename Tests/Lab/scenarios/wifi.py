@@ -84,24 +84,6 @@ def roaming(world, watch):
     views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?" + WIFI)
 
 
-@scenario("Wi-Fi that is scanned and used: nothing wakes netpath", views=("netlink",))
-def scanned(world, watch):
-    radios = Radios(world)
-    radios.one_point()
-    views = watch()
-    views.expect("joined", WIFI)
-
-    before = views.wakeups()
-    for _ in range(10):
-        if "labnet" not in world.run_in("here", "iw", "dev", "wlan0", "scan", "freq", "2412", "5180"):
-            raise Wrong("a scan does not find the access point")
-        if not world.datagrams_return():
-            raise Wrong("datagrams do not return")
-    if views.wakeups() != before:
-        raise Wrong(f"10 scans wake netpath {views.wakeups() - before} times")
-    views.expect("scanned", WIFI)
-
-
 @scenario("Wi-Fi and its radio switch", quick=True)
 def switch(world, watch):
     radios = Radios(world)
