@@ -168,15 +168,15 @@ public struct LoadedConfiguration: Sendable {
         let hooksFolder = Hook.readFolder("hooksFolder", from: root, isPrivileged: isPrivileged)
         let dispatcherFolder = Hook.readFolder("dispatcherFolder", from: root, isPrivileged: isPrivileged)
         let backends = self.backends(of: root, registry: registry, referenceDestinations: referenceDestinations)
-        if settings.evaluation.gateways == .required, !backends.contains(where: { $0.type == "tcpProbe" }) {
+        let inUse = Set(backends.filter { $0.mode != .off }.map(\.type))
+        if settings.evaluation.gateways == .required, !inUse.contains("tcpProbe") {
             root.nested("merge").warn(
                 "gateways",
                 "leaves it to other programs to find out that a gateway is back: the kernel notices when packets are sent "
                     + "through it; add a backend of type tcpProbe, which sends some"
             )
         }
-        let mayProbe = backends.contains { $0.mode != .off && !["netlink", "sysfs"].contains($0.type) }
-        if settings.probes == .required, !mayProbe {
+        if settings.probes == .required, inUse.isSubset(of: ["netlink", "sysfs"]) {
             let message = "changes nothing: no backend probes; add one of type tcpProbe or httpProbe"
             root.nested("merge").warn("probes", message)
         }

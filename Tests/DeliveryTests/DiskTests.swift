@@ -11,8 +11,7 @@ struct DiskTests {
     @Test func fullDiskLosesNothing() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=20m tmpfs \(folder)")
+        let folder = try stage.makeDisk(of: "20m")
         // Something else that takes room, and gives it back.
         try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast bs=1k count=8192 status=none")
         let file = "\(folder)/queue.sqlite"
@@ -50,8 +49,7 @@ struct DiskTests {
     func whatWasTakenEndsOnAFullDisk(_ way: String, _ size: Int) throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=12m tmpfs \(folder)")
+        let folder = try stage.makeDisk(of: "12m")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
         var options = ["size": "\(size)", "name": "full"]
@@ -59,9 +57,7 @@ struct DiskTests {
         let full = try stage.start("enqueue", file: file, options)
         try full.next(timeout: .seconds(60)) { $0["acknowledged"] == nil && $0["error"] != nil }
         try full.waitForEnd()
-        for size in ["64k", "1k", "1"] {
-            try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
-        }
+        try stage.fill(folder)
         let state = try stage.start("state", file: file)
         let kept = Int(try state.next()["ready"]?.string ?? "") ?? -1
         try state.waitForEnd()
@@ -84,17 +80,14 @@ struct DiskTests {
     @Test func aServerThatStallsStopsNoOtherOnAFullDisk() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=8m tmpfs \(folder)")
+        let folder = try stage.makeDisk(of: "8m")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
         let stalling = ["size": "20000", "name": "stalling", "count": "2"]
         try stage.start("enqueue", path: "/stall-response", file: file, stalling).waitForEnd()
         let others = ["size": "20000", "name": "other", "count": "20"]
         try stage.start("enqueue", file: file, others).waitForEnd()
-        for size in ["64k", "1k", "1"] {
-            try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
-        }
+        try stage.fill(folder)
         try stage.uplink.setPeerCarrier(true)
         let delivery = try stage.start("deliver", file: file, ["events": "1"])
         try server.await(22, timeout: .seconds(25))
@@ -105,8 +98,7 @@ struct DiskTests {
     @Test func deliveryWaitsForRoom() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=16m tmpfs \(folder)")
+        let folder = try stage.makeDisk(of: "16m")
         try stage.uplink.setPeerCarrier(false)
         let client = try stage.start(
             "mixed",
@@ -116,14 +108,28 @@ struct DiskTests {
         for _ in 1...60 { try client.next { $0["acknowledged"] != nil } }
         // Another process took what was reserved for that.
         try stage.lab.run("rm \(folder)/queue.sqlite-reserve")
-        for size in ["64k", "1k", "1"] {
-            try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
-        }
+        try stage.fill(folder)
         try stage.uplink.setPeerCarrier(true)
         try client.next { $0["what"]?.string?.contains("disk is full") == true }
         try stage.lab.run("rm \(folder)/ballast-*")
         try client.next { $0["end"] != nil }
         try server.expectDelivered(Set((1...60).map { "full-\($0)" }))
         #expect(try server.requests().count == 60)
+    }
+}
+
+extension Stage {
+    /// Makes a file system of so many bytes, and returns its folder.
+    fileprivate func makeDisk(of size: String) throws -> String {
+        let folder = "\(self.lab.directory)/small"
+        try self.lab.run("mkdir \(folder) && mount -t tmpfs -o size=\(size) tmpfs \(folder)")
+        return folder
+    }
+
+    /// Takes what is left of a file system, to the last byte, with files whose names begin with `ballast-`.
+    fileprivate func fill(_ folder: String) throws {
+        for size in ["64k", "1k", "1"] {
+            try self.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
+        }
     }
 }

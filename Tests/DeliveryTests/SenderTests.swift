@@ -40,7 +40,7 @@ struct SenderTests {
         #expect(try server.bodies(1) == ["x"])
     }
 
-    /// SQLite hands its lock to whoever asks while it is free; who asks seldom must have a turn, too.
+    /// Who opens the file shares the lock of those that use it: alone it would never have it while four of them do.
     @Test func busyWritersKeepNobodyWaiting() throws {
         let program = try MonitorProcess.builtProduct("OfflineScenarios")
         let words = "enqueue \(self.tool.file) \(QueueTool.origin) --name"

@@ -268,13 +268,13 @@ extension LinkTable {
             if self.mayBeTunnelItself(index) {
                 possible.append(index)
             } else if self.entries[index]?.interface.kind == "bridge", !bridgesWithout.contains(index) {
-                let connected = self.bridges(connectedTo: index)
-                if !self.tunnelsBesideOthers(of: index).isEmpty {
+                guard self.tunnelsBesideOthers(of: index).isEmpty else {
                     possible.append(index)
-                } else if connected.count < Self.bridgeLimit {
-                    // More are seen in part, and another part from each of them.
-                    bridgesWithout.formUnion(connected)
+                    continue
                 }
+                // More than the limit are seen in part, and another part from each of them.
+                let connected = self.bridges(connectedTo: index)
+                if connected.count < Self.bridgeLimit { bridgesWithout.formUnion(connected) }
             }
         }
         return possible

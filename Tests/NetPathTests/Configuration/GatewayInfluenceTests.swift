@@ -19,9 +19,11 @@ import Testing
         let probed = try self.load("backends: [{type: netlink}, \(probe)]\nmerge: {gateways: required}")
         #expect(probed.settings.evaluation.gateways == .required)
         #expect(probed.warnings.isEmpty)
-        let unprobed = try self.load("backends: [{type: netlink}]\nmerge: {gateways: required}")
-        #expect(unprobed.warnings.count == 1)
-        #expect(unprobed.warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' leaves it") == true)
+        for backends in ["{type: netlink}", "{type: netlink}, \(Self.probe), mode: off}"] {
+            let warnings = try self.load("backends: [\(backends)]\nmerge: {gateways: required}").warnings
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' leaves it") == true)
+        }
     }
 
     /// Only what could probe is taken for a probe: a program of the user may do so, too.
