@@ -197,9 +197,19 @@ extension AssessedEvidence {
             // Nothing tells which of them is meant to carry a path.
             let isUncertain =
                 former.isEmpty && code == .noRoute && found.allSatisfy { self.interfaces[$0].isHardware == true }
-            let others = isUncertain ? self.idleHardware : []
+            let others =
+                if isUncertain {
+                    self.hardware([.noCarrier, .noAddress])
+                } else if pool == former {
+                    // Nor which of those that carried one was the last.
+                    found.dropFirst().prefix(2)
+                } else {
+                    // What is no hardware speaks while all hardware is down.
+                    pool == pools[0] ? [] : self.hardware([.interfaceDown])
+                }
             for other in others { reason.message += "; \(self.assessments.values[other].reason.message)" }
-            return (reason, (found + others).map { self.interfaces[$0].index }, !addressed.isEmpty)
+            if pool != former { found += others }
+            return (reason, found.map { self.interfaces[$0].index }, !addressed.isEmpty)
         }
         guard let closest = pools.first(where: { !$0.isEmpty }) else {
             return (PathReason(.noInterface, "there is no network interface besides loopback"), [], false)
@@ -208,11 +218,10 @@ extension AssessedEvidence {
         return (reason, closest.map { self.interfaces[$0].index }, false)
     }
 
-    /// The first pieces of hardware that have no link, or no address.
-    private var idleHardware: ArraySlice<Int> {
+    /// The first pieces of hardware in one of some states.
+    private func hardware(_ states: [PathReason.Code]) -> ArraySlice<Int> {
         self.candidatePositions.filter {
-            self.interfaces[$0].isHardware == true
-                && [.noCarrier, .noAddress].contains(self.assessments.values[$0].code)
+            self.interfaces[$0].isHardware == true && states.contains(self.assessments.values[$0].code)
         }.prefix(2)
     }
 

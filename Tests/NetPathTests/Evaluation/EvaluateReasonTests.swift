@@ -476,6 +476,23 @@ import Testing
             "plc0 has an address but no route to the internet; lan0 has no carrier"
         ),
         Row(
+            "the network of containers, and all hardware is down",
+            .seeing(lan0.down(), NetworkInterface.virtual("docker0", 4, kind: "bridge").with("172.17.0.1/16")),
+            .unsatisfied,
+            .noRoute,
+            "docker0 has an address but no route to the internet; lan0 is administratively down"
+        ),
+        Row(
+            "several carried the path, and their cables are out",
+            .seeing(
+                lan0.withoutCarrier().afterRoute(),
+                NetworkInterface.wired("lan1", 5).withoutCarrier().afterRoute()
+            ),
+            .unsatisfied,
+            .noCarrier,
+            "lan0 has no carrier; lan1 has no carrier"
+        ),
+        Row(
             "a virtual uplink beside a spare cable",
             .seeing(
                 lan0.withoutCarrier(),
