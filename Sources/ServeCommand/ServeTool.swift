@@ -36,7 +36,7 @@ extension ServeCommand {
         let files = OpenFiles.raiseLimit()
         limits.connections = min(limits.connections, max(files / 4, files - 256))
         // A history is made on a thread apart, which would get a heap of its own.
-        Shortage.keepToOneArena()
+        Shortage.keepHeapSmall()
         let session = try ServeSession(self)
         let context = ToolContext.current
         let server = StatusServer(

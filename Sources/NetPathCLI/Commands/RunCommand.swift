@@ -23,7 +23,7 @@ struct RunCommand: ToolCommand {
     var options: GlobalOptions
 
     func execute() throws -> ToolStatus {
-        Shortage.keepToOneArena()
+        Shortage.keepHeapSmall()
         var context = ToolContext.current
         context.isJournal = ServiceManager.isJournal(context.environment)
         return try ToolContext.$current.withValue(context) {

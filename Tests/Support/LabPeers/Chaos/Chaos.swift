@@ -10,7 +10,7 @@ import NetPathCLI
 /// The real ones do the real work, and what they say passes a gate each. Commands are read from a named pipe.
 func breakableNetPath(orders pipe: String) -> Never {
     // As in the service, which has no thread before it does so.
-    Shortage.keepToOneArena()
+    Shortage.keepHeapSmall()
     let gates = GateBoard()
     let orders = Thread {
         guard let file = FileHandle(forUpdatingAtPath: pipe) else { return }
