@@ -11,7 +11,7 @@ struct DiskTests {
     @Test func fullDiskLosesNothing() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = try stage.makeDisk(of: "20m")
+        let folder = try stage.lab.makeDisk(of: "20m")
         // Something else that takes room, and gives it back.
         try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast bs=1k count=8192 status=none")
         let file = "\(folder)/queue.sqlite"
@@ -49,7 +49,7 @@ struct DiskTests {
     func whatWasTakenEndsOnAFullDisk(_ way: String, _ size: Int) throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = try stage.makeDisk(of: "12m")
+        let folder = try stage.lab.makeDisk(of: "12m")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
         var options = ["size": "\(size)", "name": "full"]
@@ -57,7 +57,7 @@ struct DiskTests {
         let full = try stage.start("enqueue", file: file, options)
         try full.next(timeout: .seconds(60)) { $0["acknowledged"] == nil && $0["error"] != nil }
         try full.waitForEnd()
-        try stage.fill(folder)
+        try stage.lab.fill(folder)
         let state = try stage.start("state", file: file)
         let kept = Int(try state.next()["ready"]?.string ?? "") ?? -1
         try state.waitForEnd()
@@ -80,25 +80,43 @@ struct DiskTests {
     @Test func aServerThatStallsStopsNoOtherOnAFullDisk() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = try stage.makeDisk(of: "8m")
+        let folder = try stage.lab.makeDisk(of: "8m")
         let file = "\(folder)/queue.sqlite"
         try stage.uplink.setPeerCarrier(false)
         let stalling = ["size": "20000", "name": "stalling", "count": "2"]
         try stage.start("enqueue", path: "/stall-response", file: file, stalling).waitForEnd()
         let others = ["size": "20000", "name": "other", "count": "20"]
         try stage.start("enqueue", file: file, others).waitForEnd()
-        try stage.fill(folder)
+        try stage.lab.fill(folder)
         try stage.uplink.setPeerCarrier(true)
         let delivery = try stage.start("deliver", file: file, ["events": "1"])
         try server.await(22, timeout: .seconds(25))
         try delivery.stop()
     }
 
+    /// An answer for which the disk has no room costs its body, and keeps no other request from going out.
+    @Test func anAnswerThatDoesNotFitIsKeptWithoutItsBody() throws {
+        var tool = try QueueTool()
+        tool.file = "\(try tool.lab.makeDisk(of: "3m"))/queue.sqlite"
+        let server = try tool.serve()
+        _ = try tool.run("queue", "pause")
+        let kept = try tool.run("send", "--wait", "--timeout", "1s", "-d", "big", QueueTool.origin + "/bytes?n=4000000")
+        #expect(kept.status == 3, "\(kept.errors)")
+        let id = try #require(try tool.run("queue", "--json").documents.first?["id"]?.string)
+        for number in 1...8 { try tool.send("-d", "small-\(number)", path: "/ok?id=\(number)") }
+        _ = try tool.run("queue", "resume")
+        let run = try tool.run("queue", "run", "--until-empty", "--timeout", "40s")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try Set(server.bodies(9)) == Set(["big"] + (1...8).map { "small-\($0)" }))
+        let shown = try tool.run("queue", "show", id, "--json").documents.first
+        #expect(shown?["response"]?["isCut"] == true, "\(shown as Any)")
+    }
+
     /// What cannot be written down is not sent, so that nothing goes out twice for want of room.
     @Test func deliveryWaitsForRoom() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
-        let folder = try stage.makeDisk(of: "16m")
+        let folder = try stage.lab.makeDisk(of: "16m")
         try stage.uplink.setPeerCarrier(false)
         let client = try stage.start(
             "mixed",
@@ -108,7 +126,7 @@ struct DiskTests {
         for _ in 1...60 { try client.next { $0["acknowledged"] != nil } }
         // Another process took what was reserved for that.
         try stage.lab.run("rm \(folder)/queue.sqlite-reserve")
-        try stage.fill(folder)
+        try stage.lab.fill(folder)
         try stage.uplink.setPeerCarrier(true)
         try client.next { $0["what"]?.string?.contains("disk is full") == true }
         try stage.lab.run("rm \(folder)/ballast-*")
@@ -118,18 +136,18 @@ struct DiskTests {
     }
 }
 
-extension Stage {
+extension NetworkNamespace {
     /// Makes a file system of so many bytes, and returns its folder.
     fileprivate func makeDisk(of size: String) throws -> String {
-        let folder = "\(self.lab.directory)/small"
-        try self.lab.run("mkdir \(folder) && mount -t tmpfs -o size=\(size) tmpfs \(folder)")
+        let folder = "\(self.directory)/small"
+        try self.run("mkdir \(folder) && mount -t tmpfs -o size=\(size) tmpfs \(folder)")
         return folder
     }
 
     /// Takes what is left of a file system, to the last byte, with files whose names begin with `ballast-`.
     fileprivate func fill(_ folder: String) throws {
         for size in ["64k", "1k", "1"] {
-            try self.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
+            try self.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
         }
     }
 }

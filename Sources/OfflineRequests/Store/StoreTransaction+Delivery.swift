@@ -198,7 +198,8 @@ extension StoreTransaction {
         var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
         if response.isCut { answer.isCut = true }
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
-        if try self.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
+        let isTooLong = try self.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes
+        if isTooLong || self.leavesOutBodies, !body.isEmpty {
             answer.isCut = true
             (head, body) = (try JSON.text(of: answer), Data())
         }

@@ -188,6 +188,8 @@ final class QueueWorker {
                         self.effects.wasPending = try !store.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
+                    // Otherwise no end of any request could be written down before there is room for this one.
+                    store.leavesOutBodies = attempt == 3
                     for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
