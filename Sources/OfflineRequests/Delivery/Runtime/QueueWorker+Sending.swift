@@ -71,9 +71,9 @@ extension QueueWorker {
             let order = self.machine.order(of: host)
             return try store.ready(gate: gate.id, limit: limit, order: order) { self.flights[$0] != nil }
         }
-        // One that cannot be read any more does not say where it goes: it is looked at now, and held.
-        let unreadable = heads.joined().filter { $0.record.request.endpoint.isEmpty }
-        if !unreadable.isEmpty { return Array(unreadable.prefix(places)) }
+        // One that does not say any more that it goes where it waits is looked at now, and held.
+        let damaged = heads.joined().filter { Gate($0.record.request).text != $0.row.gate }
+        if !damaged.isEmpty { return Array(damaged.prefix(places)) }
         let chosen = self.machine.choose(places, of: heads.map { $0.map(\.record) }, at: now)
         return chosen.compactMap { record in heads.joined().first { $0.id == record.id } }
     }
