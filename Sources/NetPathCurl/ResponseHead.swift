@@ -15,6 +15,8 @@ struct ResponseHead {
     private(set) var headers = HeaderFields()
     /// Whether its body comes in chunks.
     private(set) var isChunked = false
+    /// Whether it promises a body of more bytes than there are numbers for, which libcurl takes for one without a length.
+    private(set) var isLengthImpossible = false
     private var size = 0
 
     /// Takes a line with its end, and says whether the head is still short enough.
@@ -36,7 +38,13 @@ struct ResponseHead {
             let value = text[colon...].dropFirst()
             let field = HeaderFields.Field(name: String(text[..<colon]), value: String(value.trimmed))
             self.headers.fields.append(field)
-            if field.name.lowercased() == "transfer-encoding" { self.isChunked = true }
+            switch field.name.lowercased() {
+            case "transfer-encoding": self.isChunked = true
+            case "content-length":
+                let isNumber = field.value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                self.isLengthImpossible = isNumber && Int64(field.value) == nil && !field.value.isEmpty
+            default: break
+            }
         }
         return true
     }

@@ -82,8 +82,12 @@ final class Transfer {
     }
 
     func takeHeader(_ line: [UInt8]) -> Bool {
-        if self.head.take(line) { return true }
-        let fault = "the head of the response, or its trailer, is longer than \(ResponseHead.limit) bytes"
+        let isShort = self.head.take(line)
+        if isShort, !self.head.isLengthImpossible { return true }
+        let fault =
+            isShort
+            ? "the Content-Length of the response is larger than any body"
+            : "the head of the response, or its trailer, is longer than \(ResponseHead.limit) bytes"
         self.failure = Failure(.badResponse, fault)
         return false
     }

@@ -92,6 +92,13 @@ import Testing
         #expect(!whole.isCut && whole.body.starts(with: cut.body) && whole.body.count > limit)
     }
 
+    @Test func aLengthThatNoBodyHasIsNoWholeAnswer() async throws {
+        let lab = try LabHost()
+        let error = await self.transport.failure(self.request(lab.url("/impossible-length")))
+        #expect(error?.reason == .badResponse, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .answered(status: 200))
+    }
+
     @Test func aHeadOverTheLimitWasAnswered() async throws {
         let lab = try LabHost()
         // libcurl itself takes no line of more than 100 KiB.

@@ -32,6 +32,16 @@ import Testing
         #expect(head.headers == ["X": "late"])
     }
 
+    @Test func aLengthThatNoBodyHasIsNoticed() {
+        func isImpossible(_ length: String) -> Bool {
+            self.head("HTTP/1.1 200 OK", "content-Length: \(length)").isLengthImpossible
+        }
+        #expect(isImpossible("99999999999999999999999"))
+        #expect(!isImpossible("9223372036854775807"))
+        // What libcurl refuses itself, or reads as one number.
+        for length in ["", "5, 5", "x"] { #expect(!isImpossible(length)) }
+    }
+
     @Test func aHeadThatIsCutIsNotComplete() {
         #expect(!self.head("HTTP/1.1 200 OK", "X: y").isComplete)
         #expect(self.head().status == nil)

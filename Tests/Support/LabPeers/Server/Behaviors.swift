@@ -142,6 +142,8 @@ struct Behaviors {
         case "/close-mid-headers": connection.send(Array(head.utf8))
         case "/close-mid-status": connection.send(Array("HTTP/1.1 2".utf8))
         case "/close-mid-body": connection.send(Array("\(head)\r\nabc".utf8))
+        case "/impossible-length":
+            connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nabc".utf8))
         case "/reset-mid-body":
             connection.send(Array("\(head)\r\nabc".utf8))
             connection.reset()
