@@ -66,6 +66,14 @@ import Testing
         #expect(none == "  There are no hooks.\n")
     }
 
+    /// Neither the command nor an address in a sentence.
+    @Test func othersSeeCodes() {
+        let shown = Self.report.forOthers.document.line
+        #expect(shown.contains(#""command":[]"#))
+        #expect(shown.contains(#""reason":{"code":"noCarrier","message":"noCarrier"}"#))
+        #expect(!shown.contains("eth0"))
+    }
+
     @Test func onlyTheLatestRunsAreKept() {
         var report = HookReport(hook: Hook(name: "a", command: ["/bin/true"]))
         for attempt in 1...30 { report.record(Self.run(.timedOut, attempt: attempt)) }

@@ -162,11 +162,13 @@ extension HookReport {
         ["schema": schemaVersion, "hooks": .array(reports.map(\.document))]
     }
 
-    /// The same without what only those may see who may read the configuration: the command.
-    var withoutCommand: HookReport {
+    /// The same without what only those may see who may read the configuration: the command, and reasons, which hold
+    /// addresses.
+    var forOthers: HookReport {
         var report = self
         report.hook.command = []
         for index in report.runs.indices {
+            report.runs[index].reason = report.runs[index].reason.map { PathReason($0.code, $0.code.rawValue) }
             guard case .notStarted = report.runs[index].outcome else { continue }
             report.runs[index].outcome = .notStarted("the reason is shown only to users who may see the command")
         }

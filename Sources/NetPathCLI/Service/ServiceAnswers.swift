@@ -56,7 +56,7 @@ struct ServiceAnswers: Sendable {
     }
 
     private func reports(for peer: ServiceSocket.Peer) -> [HookReport] {
-        peer.isTrusted ? self.hooks.reports : self.hooks.reports.map(\.withoutCommand)
+        peer.isTrusted ? self.hooks.reports : self.hooks.reports.map(\.forOthers)
     }
 
     private var snapshot: StatusSnapshot {
