@@ -136,8 +136,9 @@ package struct Access: Sendable {
             let last = clients.split(separator: ",").last ?? ""
             return String(last.drop { $0 == " " }.prefix(64))
         }
-        if case .address(let address) = request.peer { return address }
-        return nil
+        guard case .address(let address) = request.peer else { return nil }
+        // A user of this machine may come from any address of 127.0.0.0/8.
+        return address.hasPrefix("127.") ? "127.0.0.1" : address
     }
 
     /// Begins a session for a client that knows the token; returns the cookie.
