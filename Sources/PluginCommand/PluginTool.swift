@@ -103,8 +103,12 @@ extension PluginCommand {
     /// The backend as an entry of a configuration.
     fileprivate var entry: String {
         get throws {
+            let command = try self.absoluteCommand
+            if let obstacle = LaunchPlan.obstacle(to: command, isPrivileged: Privileges.areHeld) {
+                throw ToolFailure(.unavailable, "this program cannot be run: \(obstacle)")
+            }
             // A string of JSON is one of YAML.
-            let words = try self.absoluteCommand.map { JSONNode.string($0).line }
+            let words = command.map { JSONNode.string($0).line }
             return "{type: exec, command: [\(words.joined(separator: ", "))]}"
         }
     }

@@ -367,6 +367,16 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// No rule is broken by what never ran.
+    @Test(arguments: [["/nothere/plugin"], ["/etc/passwd"]]) func whatCannotBeRunIsNotChecked(command: [String]) throws
+    {
+        for options in [[], ["--once"], ["--json"]] {
+            let (status, output) = try self.check(command, options: options)
+            #expect(status == 69)
+            #expect(output == "")
+        }
+    }
+
     /// A daemon that some runs leave is found in few runs, too.
     @Test func aDaemonNowAndThenIsFoundInFewRuns() throws {
         let folder = try TemporaryDirectory()
