@@ -24,8 +24,10 @@ extension SendCommand: RunnableCommand {
                 ? try session.openToSend(self.options, trusting: self.trust, within: self.timeout) : try session.open()
             request = try self.request(bodyLimit: queue.settings.maxBodyBytes)
             id = try session.wait { [queue, request] () async throws(QueueError) in try await queue.enqueue(request) }
-        } catch let error as QueueError where session.isOver(error) {
-            throw ToolFailure(.timedOut, "the request was not kept: \(error.description.safe)")
+        } catch let error as QueueError {
+            guard case .io = error else { throw error }
+            let status: ToolStatus = session.isOver(error) ? .timedOut : .failure
+            throw ToolFailure(status, "the request was not kept: \(error.description.safe)")
         }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
@@ -70,9 +72,11 @@ extension SendCommand: RunnableCommand {
             let record = try? queue.record(id: id)
             let until = retry.withLock { $0.take() }
             if let record { self.tellRetry(of: record, at: until ?? record.notBefore, after: &told) }
-            if let waiting = record?.waiting, waiting.isOfNetwork, waiting != toldWaiting, loop.now() >= firstLook {
+            if let waiting = record?.waiting, waiting.isOfNetwork || waiting == .paused, waiting != toldWaiting,
+                loop.now() >= firstLook
+            {
                 toldWaiting = waiting
-                ToolContext.current.say("\(id.text) waits: \(waiting.description.safe)")
+                ToolContext.current.say("\(id.text) waits: \(waiting.description.safe)\(waiting.advice(for: id))")
             }
             // A user has to decide, which this command does not wait for.
             if let record, record.state == .held, let reason = record.waiting {
@@ -121,7 +125,7 @@ extension SendCommand: RunnableCommand {
     private func tellRest(_ id: UUID, in queue: OfflineRequestQueue) {
         // Another process may have the file.
         let record = try? queue.record(id: id)
-        var why = record?.waiting.map { "; it waits: \($0.description.safe)" } ?? ""
+        var why = record?.waiting.map { "; it waits: \($0.description.safe)\($0.advice(for: id))" } ?? ""
         if record?.state == .running { why = "; it is being sent, and no answer has come yet" }
         let sender = queue.otherSender.map { "; \($0) sends" } ?? ""
         ToolContext.current.say("\(id.text) stays in the queue\(why)\(sender)")

@@ -48,6 +48,14 @@ struct SendWaitTests {
         try waiting.waitForEnd()
     }
 
+    @Test func whoWaitsWhileTheQueueIsPausedHearsHowToGoOn() throws {
+        _ = try self.tool.run("queue", "pause")
+        let late = try self.tool.run("send", "--wait", "--timeout", "4s", "-d", "x", QueueTool.origin + "/ok")
+        #expect(late.status == 3)
+        #expect(late.errors.contains(" waits: the queue is paused: 'netpath queue resume"), "\(late.errors)")
+        #expect(late.errors.contains("stays in the queue; it waits: the queue is paused: '"), "\(late.errors)")
+    }
+
     @Test func whoWaitsForOneRequestHearsWhatAnotherProcessDidWithIt() throws {
         let server = try self.tool.serve()
         defer { withExtendedLifetime(server) {} }
