@@ -23,7 +23,7 @@ import Testing
                 == "2026-10-21 14:31:46.123 satisfied: IPv4 through eth0 [eth0 (wired, 192.0.2.7/24, via 192.0.2.1)]\n"
         )
         #expect(
-            self.render(.lines, Fixtures.unknown) == "2026-10-21 14:31:46.123 unknown: no backend has a verdict []\n"
+            self.render(.lines, Fixtures.unknown) == "2026-10-21 14:31:46.123 unknown: no backend has a verdict\n"
         )
     }
 

@@ -38,13 +38,14 @@ enum WatchFormat: Sendable {
 
     /// The line without its time.
     private static func line(_ snapshot: StatusSnapshot) -> String {
-        guard let path = snapshot.path else { return "unknown: no backend has a verdict []" }
+        guard let path = snapshot.path else { return "unknown: no backend has a verdict" }
         let interfaces = path.interfaces.map(\.summary.safe).joined(separator: "; ")
+        let listed = interfaces.isEmpty ? "" : " [\(interfaces)]"
         let remarks = [
             (path.internet == .portal && path.status == .satisfied, " (behind a captive portal)"),
             (path.isExpensive, " (expensive)"), (path.isConstrained, " (constrained)"), (path.isStale, " (stale)"),
         ].filter(\.0).map(\.1).joined()
-        return "\(path.status.rawValue): \(path.sentence.safe) [\(interfaces)]\(remarks)"
+        return "\(path.status.rawValue): \(path.sentence.safe)\(listed)\(remarks)"
     }
 
     private static func entry(

@@ -9,6 +9,8 @@ function element(name, attributes = {}, ...children) {
   node.append(...children.filter(child => child !== null && child !== undefined && child !== ""));
   return node;
 }
+// Commands stand between backticks.
+const commands = text => text.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
 const drawn = { svg: 1, path: 1, rect: 1, line: 1, circle: 1, polyline: 1, text: 1, title: 1, g: 1, defs: 1, pattern: 1 };
 
 // Icons: what carries the path, and a bar across where there is none.
@@ -123,7 +125,7 @@ async function explain() {
   const details = await load("details");
   if (!details) return;
   const explanation = details.explanation ?? {};
-  $("remedies").replaceChildren(...(latest.status === "satisfied" ? [] : explanation.remedies ?? []).map(text => element("li", {}, text)));
+  $("remedies").replaceChildren(...(latest.status === "satisfied" ? [] : explanation.remedies ?? []).map(text => element("li", {}, ...commands(text))));
   $("rule").textContent = explanation.rule ?? "";
   $("evidence").replaceChildren(...(explanation.evidence ?? []).map(text => element("li", {}, text)));
   const targets = new Map((latest.probes ?? []).map(probe => [probe.target, probe]));
@@ -186,7 +188,9 @@ async function past() {
   const share = known ? `${(Math.floor((1 - lost / known) * 10000) / 100).toFixed(2)} % online` : "Nothing is recorded";
   const unknown = history.availability?.unknownMilliseconds ?? 0;
   const unknownShare = unknown > 0 && known ? `; ${(unknown / (known + unknown) * 100).toFixed(2)} % of the time unknown (${duration(unknown)})` : "";
-  $("availability").textContent = `${share}${unknownShare}${known ? `; down ${plural(down.length, "time")}, ${duration(lost)} in all` : ""}`;
+  const first = Date.parse(history.periods?.[0]?.begin ?? history.until);
+  const before = known && first - begin > 60e3 ? `; nothing is known before ${stamp(first)}` : "";
+  $("availability").textContent = `${share}${unknownShare}${known ? `; down ${plural(down.length, "time")}, ${duration(lost)} in all` : ""}${before}`;
   $("timeline").setAttribute("aria-label", `Timeline of the last ${$("span").textContent}: ${$("availability").textContent}`);
   $("outages").hidden = !down.length;
   $("outages").caption.textContent = down.length > 10 ? `When there was no path: the newest 10 of ${down.length} times` : "When there was no path";
