@@ -98,6 +98,8 @@ public enum NetPathTool: Sendable {
         }
     }
 
+    private static let durationAdvice = "give a number and a unit (ms, s, m, h or d), as in 30s"
+
     /// Tells the user about an error.
     ///
     /// ArgumentParser would exit with 1 for whatever a command throws, which here means "unsatisfied".
@@ -129,7 +131,7 @@ public enum NetPathTool: Sendable {
             }
         case .validationFailure:
             let text = root.fullMessage(for: error)
-                .replacing("<duration>'\n", with: "<duration>': give a number and a unit, as in 30s\n")
+                .replacing("<duration>'\n", with: "<duration>': \(Self.durationAdvice)\n")
             context.message(text.hasPrefix("Error: ") ? "\(name): error: \(text.dropFirst(7))" : text)
             return .usage
         default:
