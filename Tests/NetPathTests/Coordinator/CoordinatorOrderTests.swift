@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Whatever happens to them, backends that never see an outage never cause one.
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<8)
     func aBrokenBackendNeverMeansOffline(seed: UInt64) {
         let seen = [Self.online, Self.moved, Self.step, Self.unknown]
         let policy = MergePolicy.allCases[Int(seed) % MergePolicy.allCases.count]
@@ -81,7 +81,7 @@ import Testing
         #expect(harness.published.count > 10)
     }
 
-    @Test(arguments: 100..<120)
+    @Test(arguments: 100..<108)
     func aRandomWalkKeepsTheInvariants(seed: UInt64) {
         let seen = [Self.online, Self.moved, Self.step, Self.unknown, Evidence.noLink]
         let policy = MergePolicy.allCases[Int(seed) % MergePolicy.allCases.count]

@@ -9,11 +9,11 @@ import Testing
 /// Backends that are killed, wedged, slow, ignorant, held up by subscribers, starved, stopped and configured anew at
 /// random in a world that is known.
 @Suite struct TakeoverWalkTests {
-    /// NETPATH_TAKEOVER_WALKS (200) walks of 200 steps, or the one of NETPATH_WALK_SEED; a failure prints the seed.
+    /// NETPATH_TAKEOVER_WALKS (80) walks of 200 steps, or the one of NETPATH_WALK_SEED; a failure prints the seed.
     private static let seeds: ClosedRange<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["NETPATH_WALK_SEED"].flatMap(UInt64.init) { return seed...seed }
-        return 1...max(1, environment["NETPATH_TAKEOVER_WALKS"].flatMap(UInt64.init) ?? 200)
+        return 1...max(1, environment["NETPATH_TAKEOVER_WALKS"].flatMap(UInt64.init) ?? 80)
     }()
 
     /// So many parts are taken side by side.

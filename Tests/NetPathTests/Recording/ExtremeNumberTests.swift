@@ -14,9 +14,9 @@ import Testing
     private static let extremes: [JSONNode] =
         [Int64.max, .min, .max - 1, 1 << 62, 1 << 61, -1, 0, Int64(UInt32.max)].map(JSONNode.integer)
         + [.number(1e308), .number(-1e308), .string("18446744073709551615")]
-    /// How many numbers are replaced in each recording besides its times: NETPATH_EXTREME_NUMBERS (40).
+    /// How many numbers are replaced in each recording besides its times: NETPATH_EXTREME_NUMBERS (16).
     private static let limit =
-        ProcessInfo.processInfo.environment["NETPATH_EXTREME_NUMBERS"].flatMap(Int.init) ?? 40
+        ProcessInfo.processInfo.environment["NETPATH_EXTREME_NUMBERS"].flatMap(Int.init) ?? 16
     private let folder = ScratchFolder()
 
     /// Where a number stands in a value: the names on the way, positions of lists included.

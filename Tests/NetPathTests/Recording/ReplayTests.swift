@@ -11,11 +11,11 @@ import Testing
 
 /// A recording replays to the paths that were published, whatever happened, and as far as it can be read.
 @Suite struct ReplayTests {
-    /// NETPATH_REPLAY_WALKS (24) walks of 250 inputs, or the one of NETPATH_WALK_SEED.
+    /// NETPATH_REPLAY_WALKS (8) walks of 250 inputs, or the one of NETPATH_WALK_SEED.
     private static let seeds: ClosedRange<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["NETPATH_WALK_SEED"].flatMap(UInt64.init) { return seed...seed }
-        return 1...max(1, environment["NETPATH_REPLAY_WALKS"].flatMap(UInt64.init) ?? 24)
+        return 1...max(1, environment["NETPATH_REPLAY_WALKS"].flatMap(UInt64.init) ?? 8)
     }()
 
     private static let wall: Int64 = 1_790_000_000_000_000_000
