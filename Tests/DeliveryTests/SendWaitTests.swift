@@ -50,7 +50,7 @@ struct SendWaitTests {
 
     @Test func whoWaitsWhileTheQueueIsPausedHearsHowToGoOn() throws {
         _ = try self.tool.run("queue", "pause")
-        let late = try self.tool.run("send", "--wait", "--timeout", "4s", "-d", "x", QueueTool.origin + "/ok")
+        let late = try self.tool.run("send", "--wait", "--timeout", "10s", "-d", "x", QueueTool.origin + "/ok")
         #expect(late.status == 3)
         #expect(late.errors.contains(" waits: the queue is paused: 'netpath queue resume"), "\(late.errors)")
         #expect(late.errors.contains("stays in the queue; it waits: the queue is paused: '"), "\(late.errors)")

@@ -100,6 +100,9 @@ struct ReadyRequest: Identifiable, Sendable {
     let row: StoredRequest
 
     var id: UUID { self.row.id }
+
+    /// Whether it says itself that it goes where it waits.
+    var isAtItsGate: Bool { Gate(text: self.row.gate) == Gate(self.record.request) }
 }
 
 /// A gate that has requests which may go.

@@ -164,9 +164,14 @@ struct QueueNetworkTests {
         #expect(Set(lab.sent) == ["near", "thrifty", "far"])
     }
 
-    /// It does not say where it goes, or names another host: what leads to it does.
-    @Test(arguments: ["'{}'", "replace(CAST(request AS TEXT), '192.0.2.80', '123.0.2.80')"])
-    func oneThatIsDamagedIsHeldWhereAnotherWouldGo(text: String) async throws {
+    /// It does not say where it goes, or names another place than the one it waits for.
+    @Test(
+        arguments: [
+            "request = '{}'", "request = replace(CAST(request AS TEXT), '192.0.2.80', '123.0.2.80')",
+            "gate = replace(gate, 'http ', 'https ')",
+        ]
+    )
+    func oneThatIsDamagedIsHeldWhereAnotherWouldGo(change: String) async throws {
         let kernel = ScriptedResolver(.noRoute)
         let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
         kernel.answer("192.0.2.80", with: .through(eth0, gateway: nil, source: .from("192.0.2.8")))
@@ -176,7 +181,7 @@ struct QueueNetworkTests {
         try await writer.enqueue(lab.request("near"))
         await writer.shutdown(within: .zero)
         try await DatabaseQueue(path: lab.file).write { db in
-            try db.execute(sql: "UPDATE request SET request = \(text) WHERE sequence = 1")
+            try db.execute(sql: "UPDATE request SET \(change) WHERE sequence = 1")
         }
         let queue = try lab.open()
         let events = Events(queue)

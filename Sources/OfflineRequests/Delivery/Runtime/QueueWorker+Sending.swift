@@ -71,8 +71,8 @@ extension QueueWorker {
             let order = self.machine.order(of: host)
             return try store.ready(gate: gate.id, limit: limit, order: order) { self.flights[$0] != nil }
         }
-        // One that does not say any more that it goes where it waits is looked at now, and held.
-        let damaged = heads.joined().filter { Gate($0.record.request).text != $0.row.gate }
+        // A request whose address does not match its gate is damaged: it is held now.
+        let damaged = heads.joined().filter { !$0.isAtItsGate }
         if !damaged.isEmpty { return Array(damaged.prefix(places)) }
         let chosen = self.machine.choose(places, of: heads.map { $0.map(\.record) }, at: now)
         return chosen.compactMap { record in heads.joined().first { $0.id == record.id } }
@@ -87,7 +87,9 @@ extension QueueWorker {
         let (id, run) = (ready.id, self.lastRun)
         self.flights[id] = Flight(record: ready.record, run: run)
         let bodies = self.core.store.bodies
-        let isIntact = { @Sendable in Result { () throws(QueueError) in try ready.row.intact(bodies) != nil } }
+        let isIntact = { @Sendable in
+            Result { () throws(QueueError) in ready.isAtItsGate ? try ready.row.intact(bodies) != nil : false }
+        }
         guard ready.row.bodyFile != nil else { return self.checked(id, run, isIntact(), at: now) }
         // As long as a body is that long takes the look at it, for which no process and no other request waits.
         Task(executorPreference: self.core.executor) { [core = self.core] in
