@@ -41,8 +41,9 @@ struct ResponseHead {
             switch field.name.lowercased() {
             case "transfer-encoding": self.isChunked = true
             case "content-length":
-                let isNumber = field.value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-                self.isLengthImpossible = isNumber && Int64(field.value) == nil && !field.value.isEmpty
+                // libcurl reads no further either.
+                let digits = field.value.prefix { ("0"..."9").contains($0) }
+                self.isLengthImpossible = !digits.isEmpty && Int64(digits) == nil
             default: break
             }
         }

@@ -146,8 +146,11 @@ extension SendCommand: RunnableCommand {
             )
         }
         if let response = record.response, response.isCut {
-            let limit = "cut after \(response.body.count) bytes"
-            ToolContext.current.say("\(record.id.text) was delivered; the response is \(limit), see --max-response")
+            let limit =
+                response.body.isEmpty
+                ? "the body of the response was left out, as there was no room for it"
+                : "the response is cut after \(response.body.count) bytes, see --max-response"
+            ToolContext.current.say("\(record.id.text) was delivered; \(limit)")
         }
         guard record.state != .succeeded else { return .satisfied }
         // Its last error is not why it was not delivered.
