@@ -67,9 +67,6 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
 
     /// Does not start, or does not get as far as a report.
     static let starting: [BrokenPlugin] = [
-        .init("is missing", command: ["/usr/bin/there-is-no-such-plugin"], "firstReport", "check the path"),
-        .init("is not executable", command: ["/etc/passwd"], "firstReport", "make it executable"),
-        .init("is a folder", command: ["/usr/bin"], "firstReport", "is a folder, not a program"),
         .init("has no interpreter", "exec /usr/bin/no-such-interpreter", "firstReport", "it wrote: "),
         .init("ends at once", "exit 0", "firstReport", "run until shutdown is read"),
         .init("fails at once", "echo no luck >&2; exit 3", "firstReport", "exit status 3; it wrote: no luck"),
@@ -339,6 +336,7 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
         process.arguments = ["plugin", "check"] + limits + options + ["--"] + command
         let output = Pipe()
         process.standardOutput = output
+        if options.isEmpty { process.standardError = output }
         try process.run()
         let written = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
@@ -368,13 +366,22 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
     }
 
     /// No rule is broken by what never ran.
-    @Test(arguments: [["/nothere/plugin"], ["/etc/passwd"]]) func whatCannotBeRunIsNotChecked(command: [String]) throws
-    {
-        for options in [[], ["--once"], ["--json"]] {
-            let (status, output) = try self.check(command, options: options)
+    @Test(
+        arguments: [
+            ("/nothere/plugin", "; check the path"), ("/etc/passwd", "is not executable; chmod +x it"),
+            ("/usr/bin", "is a folder, not a program"),
+        ]
+    )
+    func whatCannotBeRunIsNotChecked(program: String, why: String) throws {
+        for options in [["--once"], ["--json"]] {
+            let (status, output) = try self.check([program], options: options)
             #expect(status == 69)
             #expect(output == "")
         }
+        let (status, message) = try self.check([program], options: [])
+        #expect(status == 69)
+        #expect(message.hasPrefix("netpath-plugin: error: this program cannot be run: "), "\(message)")
+        #expect(message.contains(why), "\(message)")
     }
 
     /// A daemon that some runs leave is found in few runs, too.

@@ -131,7 +131,7 @@ import Testing
         let snapshot = Fixtures.snapshot([Fixtures.backendSnapshot(Self.stating(), by: "modem")])
         let utc = { (time: WallTime) in CivilTime(time, offsetSeconds: 0) }
         let line = WatchFormat.lines.render(snapshot, previous: nil, local: utc)
-        #expect(line.hasSuffix("satisfied: the modem is registered (stated by modem) []\n"))
+        #expect(line.hasSuffix("satisfied: the modem is registered (stated by modem)\n"))
         var history = ChangeHistory()
         history.record(Fixtures.snapshot(Fixtures.routed))
         history.record(snapshot)

@@ -131,14 +131,18 @@ package struct Access: Sendable {
 
     /// Who has to wait after wrong tokens; nil for those that may open the socket in the file system.
     private func origin(of request: Request) -> String? {
+        var origin = ""
         if self.trusts(request.peer), let clients = request.field("x-forwarded-for") {
             // The last one is what the proxy itself has seen.
             let last = clients.split(separator: ",").last ?? ""
-            return String(last.drop { $0 == " " }.prefix(64))
+            origin = String(last.drop { $0 == " " }.prefix(64))
+        } else if case .address(let address) = request.peer {
+            origin = address
+        } else {
+            return nil
         }
-        guard case .address(let address) = request.peer else { return nil }
         // A user of this machine may come from any address of 127.0.0.0/8.
-        return address.hasPrefix("127.") ? "127.0.0.1" : address
+        return origin.hasPrefix("127.") || origin.hasPrefix("::ffff:127.") ? "127.0.0.1" : origin
     }
 
     /// Begins a session for a client that knows the token; returns the cookie.

@@ -110,6 +110,8 @@ package struct LaunchPlan {
             var status = stat()
             guard unsafe stat(path, &status) == 0
             else { throw LaunchError("cannot find '\(shown)': \(SystemReason.text(errno)); check the path") }
+            guard status.st_mode & S_IFMT != S_IFDIR
+            else { throw LaunchError("'\(shown)' is a folder, not a program") }
             guard status.st_mode & S_IFMT == S_IFREG else { throw LaunchError("'\(shown)' is no program") }
             guard unsafe access(path, X_OK) == 0
             else { throw LaunchError("'\(shown)' is not executable; chmod +x it") }
