@@ -32,43 +32,55 @@ extension PathCoordinator {
         _ input: (inout State, MonotonicTime) -> [CoordinatorStateMachine.Action]
     ) {
         let deferred: Deferred = self.state.withLock { state in
-            var deferred = Deferred()
-            guard !state.isStopped else { return deferred }
-            let version = state.machine.snapshotsVersion
-            var mayAnswerOtherwise = false
-            let now = self.clock.now()
-            for action in input(&state, now) {
-                switch action {
-                case .publish(let published):
-                    state.journal?.append(.published(published), at: now)
-                    state.delivery.publish(published)
-                case .run(let id, let generation):
-                    state.links[id] = state.backends[id].map { self.link($0, id, generation: generation, in: state) }
-                case .cancel(let id):
-                    if let resolver = state.links[id]?.resolver.take() {
-                        deferred.resolvers.append(resolver)
-                        mayAnswerOtherwise = true
-                    }
-                    state.links[id]?.isCancelled = true
-                    state.links[id]?.task.cancel()
-                case .refresh(let id): if let link = state.links[id] { deferred.refreshes.append(link.refresh) }
-                case .warn(let id, let message):
-                    if let name = state.backends[id]?.name { deferred.warnings.append("\(name): \(message)") }
-                }
-            }
-            if version != state.machine.snapshotsVersion {
-                if !state.snapshotDelivery.isEmpty { state.snapshotDelivery.publish(state.machine.snapshots) }
-                mayAnswerOtherwise = true
-            }
-            if mayAnswerOtherwise { state.routeDelivery.publish(()) }
-            self.armTimer(&state)
-            deferred.notify = state.journal?.takeNotice()
-            return deferred
+            guard !state.isStopped else { return Deferred() }
+            let (version, now) = (state.machine.snapshotsVersion, self.clock.now())
+            let actions = input(&state, now)
+            return self.take(actions, in: &state, after: version, now: now)
         }
         for continuation in deferred.refreshes { continuation.yield() }
         self.deliver(calledBy: caller)
         for warning in deferred.warnings { self.log(.warning, warning) }
         deferred.notify?()
+    }
+
+    /// Takes actions of the state machine; returns what has to wait until the lock is free.
+    ///
+    /// Apart from ``perform(calledBy:_:)``, of which the compiler makes a copy for each input.
+    private func take(
+        _ actions: [CoordinatorStateMachine.Action],
+        in state: inout State,
+        after version: UInt64,
+        now: MonotonicTime
+    ) -> Deferred {
+        var deferred = Deferred()
+        var mayAnswerOtherwise = false
+        for action in actions {
+            switch action {
+            case .publish(let published):
+                state.journal?.append(.published(published), at: now)
+                state.delivery.publish(published)
+            case .run(let id, let generation):
+                state.links[id] = state.backends[id].map { self.link($0, id, generation: generation, in: state) }
+            case .cancel(let id):
+                if let resolver = state.links[id]?.resolver.take() {
+                    deferred.resolvers.append(resolver)
+                    mayAnswerOtherwise = true
+                }
+                state.links[id]?.isCancelled = true
+                state.links[id]?.task.cancel()
+            case .refresh(let id): if let link = state.links[id] { deferred.refreshes.append(link.refresh) }
+            case .warn(let id, let message):
+                if let name = state.backends[id]?.name { deferred.warnings.append("\(name): \(message)") }
+            }
+        }
+        if version != state.machine.snapshotsVersion {
+            if !state.snapshotDelivery.isEmpty { state.snapshotDelivery.publish(state.machine.snapshots) }
+            mayAnswerOtherwise = true
+        }
+        if mayAnswerOtherwise { state.routeDelivery.publish(()) }
+        self.armTimer(&state)
+        deferred.notify = state.journal?.takeNotice()
+        return deferred
     }
 
     /// Calls the subscribers, unless another thread is at it.
