@@ -22,7 +22,11 @@ func onInterrupt(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceSi
     signal(SIGINT, SIG_IGN)
     let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
     source.setEventHandler(handler: body)
+    // A signal that comes before is lost.
+    let isRegistered = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { isRegistered.signal() }
     source.resume()
+    isRegistered.wait()
     return source
 }
 
@@ -55,6 +59,8 @@ func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool, config
     }
 }
 
+/// On the main actor the task begins only when everything is there that may cancel it.
+@MainActor
 func runTask(url: String, allowsCellularAccess: Bool) async {
     let request = BulletproofHTTPRequest(
         request: TransportRequest(url: url),
