@@ -25,27 +25,26 @@ struct ConsumerPackage {
     let log: String
     private let products: URL
 
-    /// Builds a package of this repository as `swift build -c release` does without further flags.
+    /// Builds a package of this repository as `swift build` does without further flags.
     ///
-    /// Packages share a folder for what is built, so that each module of netpath is compiled once; one is built at a time.
+    /// Packages share a folder for each configuration, so that each module of netpath is compiled once in it, where they ask
+    /// for the same traits; one is built at a time.
     ///
     /// - Parameters:
     ///   - folder: The package.
-    ///   - scratch: The folder for what is built.
     ///   - hidden: A module that an earlier package left in the folder, and that the compiler must not find.
     ///   - program: A product of netpath itself that is built besides.
     ///   - configuration: How it is built.
-    ///   - options: Options of `swift build`.
+    ///   - options: Options of `swift build`; with them it has a folder of its own.
     /// - Throws: ``Failure`` with the end of what a build printed.
     init(
         _ folder: String,
-        scratch: String = "packages",
         without hidden: String? = nil,
         program: String? = nil,
         configuration: String = "release",
-        _ options: String...
+        _ options: [String] = []
     ) throws {
-        let build = Self.root.appendingPathComponent(".build/\(scratch)")
+        let build = Self.scratch(options.isEmpty ? configuration : "with-options")
         self.products = build.appendingPathComponent(configuration)
         if let hidden {
             let module = self.products.appendingPathComponent("Modules/\(hidden).swiftmodule")
@@ -57,13 +56,13 @@ struct ConsumerPackage {
         self.log = try products.map { try Self.execute(command + options + $0) }.joined()
     }
 
+    /// The folder for what is built in a configuration.
+    static func scratch(_ configuration: String) -> URL {
+        Self.root.appendingPathComponent(".build/packages-\(configuration)")
+    }
+
     /// A command of SwiftPM.
-    static func swift(
-        _ command: String,
-        at package: String,
-        scratch: String,
-        _ configuration: String = "release"
-    ) -> [String] {
+    static func swift(_ command: String, at package: String, scratch: String, _ configuration: String) -> [String] {
         [
             self.swift, command, "-c", configuration, "--package-path", package, "--scratch-path", scratch,
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
@@ -71,9 +70,9 @@ struct ConsumerPackage {
         ]
     }
 
-    /// The application of README.md, with the standard library linked statically.
-    static func connected() throws -> ConsumerPackage {
-        try ConsumerPackage("Tests/Packages/Connected", scratch: "packages-connected", "--static-swift-stdlib")
+    /// The application of README.md.
+    static func connected(_ options: String...) throws -> ConsumerPackage {
+        try ConsumerPackage("Tests/Packages/Connected", options)
     }
 
     /// The modules that the compiler finds in this build.

@@ -15,14 +15,13 @@ extension ConsumerPackageTests {
                 "env", "-C", folder["."], netpath, "plugin", "new", "door-watch", "--netpath",
                 ConsumerPackage.root.path,
             ])
-            let scratch = ConsumerPackage.root.appendingPathComponent(".build/packages").path
-            // Its tests import nothing of the inside: without this every module is compiled once more, for such imports.
-            let test = ConsumerPackage.swift("test", at: folder["door-watch"], scratch: scratch)
-            let output = try ConsumerPackage.execute(test + ["--disable-testable-imports"])
+            let scratch = ConsumerPackage.scratch("debug").path
+            let test = ConsumerPackage.swift("test", at: folder["door-watch"], scratch: scratch, "debug")
+            let output = try ConsumerPackage.execute(test)
             #expect(output.contains("3 tests"), "\(output.suffix(2_000))")
             // The program is netpath with one type more.
             let answer = try ConsumerPackage.execute([
-                "\(scratch)/release/door-watch", "config", "check", "\(folder["door-watch"])/netpath.yaml",
+                "\(scratch)/debug/door-watch", "config", "check", "\(folder["door-watch"])/netpath.yaml",
             ])
             #expect(answer.contains(": ok"), "\(answer)")
         }

@@ -14,7 +14,8 @@ extension ConsumerPackageTests {
 
         init() throws {
             self.lab = try NetworkNamespace()
-            self.tool = try ConsumerPackage("Examples/Applications").program("OwnBackend")
+            let examples = try ConsumerPackage("Examples/Applications", configuration: "debug")
+            self.tool = examples.program("OwnBackend")
         }
 
         private func write(_ configuration: String) throws -> String {

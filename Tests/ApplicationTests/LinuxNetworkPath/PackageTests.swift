@@ -39,7 +39,7 @@ extension ConsumerPackageTests {
         }
 
         @Test func aServiceIsOneLine() throws {
-            let package = try ConsumerPackage("Tests/Packages/Service")
+            let package = try ConsumerPackage("Tests/Packages/Service", configuration: "debug")
             let lines = try package.run("App")
             #expect(lines.contains { $0.hasPrefix("path:") })
             #expect(lines.last == "stopped: true")
@@ -54,7 +54,7 @@ extension ConsumerPackageTests {
         }
 
         @Test(.needsNamespaces) func exampleSingleton() throws {
-            let package = try ConsumerPackage("Examples/Applications")
+            let package = try ConsumerPackage("Examples/Applications", configuration: "debug")
             let (lab, wan) = try NetworkNamespace.online()
             let program = try lab.start(package.program("NetworkCheck"), [])
             #expect(try program.nextText() == "connected (ethernet)")
@@ -66,7 +66,7 @@ extension ConsumerPackageTests {
         }
 
         @Test(.needsNamespaces) func exampleScreen() throws {
-            let package = try ConsumerPackage("Examples/Applications")
+            let package = try ConsumerPackage("Examples/Applications", configuration: "debug")
             let (lab, wan) = try NetworkNamespace.online()
             let program = try lab.start(package.program("NetworkScreen"), [])
             try wan.setDown()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 import Testing
 
@@ -8,6 +9,9 @@ import Testing
 
 /// What the machine comes to does not depend on the order, the timing or the luck of its inputs.
 @Suite struct CoordinatorOrderTests {
+    /// NETPATH_ORDER_WALKS (8) random walks of each kind.
+    private static let walks =
+        ProcessInfo.processInfo.environment["NETPATH_ORDER_WALKS"].flatMap(UInt64.init) ?? 8
     private static let online = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"))
     private static let moved = Evidence.online(.wired("eth1", 3).with("2001:db8::7/64"))
     private static let step = Evidence.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
@@ -70,7 +74,7 @@ import Testing
     }
 
     /// Whatever happens to them, backends that never see an outage never cause one.
-    @Test(arguments: 0..<8)
+    @Test(arguments: 0..<Self.walks)
     func aBrokenBackendNeverMeansOffline(seed: UInt64) {
         let seen = [Self.online, Self.moved, Self.step, Self.unknown]
         let policy = MergePolicy.allCases[Int(seed) % MergePolicy.allCases.count]
@@ -81,7 +85,7 @@ import Testing
         #expect(harness.published.count > 10)
     }
 
-    @Test(arguments: 100..<108)
+    @Test(arguments: 100..<100 + Self.walks)
     func aRandomWalkKeepsTheInvariants(seed: UInt64) {
         let seen = [Self.online, Self.moved, Self.step, Self.unknown, Evidence.noLink]
         let policy = MergePolicy.allCases[Int(seed) % MergePolicy.allCases.count]

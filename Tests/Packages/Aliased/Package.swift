@@ -9,7 +9,7 @@ import PackageDescription
 let netpath = String(Context.packageDirectory.split(separator: "/").dropLast(3).last ?? "netpath")
 let package = Package(
     name: "Aliased",
-    dependencies: [.package(path: "../../.."), .package(path: "../Sibling")],
+    dependencies: [.package(path: "../../..", traits: []), .package(path: "../Sibling")],
     targets: [
         .executableTarget(
             name: "App",

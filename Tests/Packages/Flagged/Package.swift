@@ -14,7 +14,7 @@ let network = Target.Dependency.product(
 let alias = SwiftSetting.unsafeFlags(["-module-alias", "Network=NetPathNetwork"], .when(platforms: [.linux]))
 let package = Package(
     name: "Flagged",
-    dependencies: [.package(path: "../../.."), .package(path: "../Sibling")],
+    dependencies: [.package(path: "../../..", traits: []), .package(path: "../Sibling")],
     targets: [
         .target(name: "Interfaces", dependencies: [network], swiftSettings: [alias]),
         .target(name: "Paths", dependencies: [network], swiftSettings: [alias]),

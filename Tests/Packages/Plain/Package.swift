@@ -9,7 +9,7 @@ let netpath = String(Context.packageDirectory.split(separator: "/").dropLast(3).
 let network = Target.Dependency.product(name: "Network", package: netpath, condition: .when(platforms: [.linux]))
 let package = Package(
     name: "Plain",
-    dependencies: [.package(path: "../../..")],
+    dependencies: [.package(path: "../../..", traits: [])],
     targets: [
         .target(name: "Interfaces", dependencies: [network]),
         .target(name: "Paths", dependencies: [network]),
