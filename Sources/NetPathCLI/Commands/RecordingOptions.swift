@@ -44,7 +44,7 @@ struct RecordingOptions: ParsableArguments {
         // What a service left behind, and what systemd made for another program, hides no recording of one that runs.
         let running = configured == nil ? self.places.first { ServiceClient([$0]) != nil }?.recording : nil
         let recorded = running ?? folders.first { RecordingFiles.exist(in: $0) }
-        // One that was made, and holds nothing, may be that of a service that has just begun, or be hidden from this user.
+        // An empty folder may belong to a service that has just begun; one that cannot be listed may hold a recording.
         let made = folders.first {
             FileAccess.exists($0) && (self.isBeingWritten || FileAccess.unsortedNames(in: $0) == nil)
         }

@@ -55,8 +55,8 @@ package enum Shortage: Sendable {
     /// Has all threads share one heap, which gives back what is free at its end: mallopt(3).
     ///
     /// Each further heap takes 64 MiB of addresses, and keeps most of the memory that a thread of a hook, a plugin or a page
-    /// ever held. And glibc keeps twice as much as the largest block that was ever freed, unless it is told how much: 0.4 MiB of a
-    /// service of 3.5. Called before there are other threads.
+    /// ever held. And glibc keeps twice as much as the largest block that was ever freed, unless it is told how much: that was
+    /// 0.4 of the 3.5 MiB of a service. Larger blocks are mapped each time then. Called before there are other threads.
     package static func keepHeapSmall() {
         typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
         // No module has malloc.h, with M_ARENA_MAX and M_TRIM_THRESHOLD.
