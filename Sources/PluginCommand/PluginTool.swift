@@ -103,9 +103,12 @@ extension PluginCommand {
     /// The backend as an entry of a configuration.
     fileprivate var entry: String {
         get throws {
-            let command = try self.absoluteCommand
-            if let obstacle = LaunchPlan.obstacle(to: command, isPrivileged: Privileges.areHeld) {
-                throw ToolFailure(.unavailable, "this program cannot be run: \(obstacle)")
+            let command: [String]
+            do {
+                command = try self.absoluteCommand
+                if let obstacle = LaunchPlan.obstacle(to: command, isPrivileged: Privileges.areHeld) { throw obstacle }
+            } catch {
+                throw ToolFailure(.unavailable, "this program cannot be run: \(error)")
             }
             // A string of JSON is one of YAML.
             let words = command.map { JSONNode.string($0).line }

@@ -368,8 +368,8 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
     /// No rule is broken by what never ran.
     @Test(
         arguments: [
-            ("/nothere/plugin", "; check the path"), ("/etc/passwd", "is not executable; chmod +x it"),
-            ("/usr/bin", "is a folder, not a program"),
+            ("/nothere/plugin", "; check the path"), ("./nothere", "cannot find ./nothere"),
+            ("/etc/passwd", "is not executable; chmod +x it"), ("/usr/bin", "is a folder, not a program"),
         ]
     )
     func whatCannotBeRunIsNotChecked(program: String, why: String) throws {
