@@ -121,6 +121,7 @@ def first_view(page):
     expect(page.locator("#timeline .mark span")).to_have_count(5)
     expect(page.locator(".legend li")).to_have_count(4)
     expect(page.locator("#availability")).to_contain_text("of the time unknown")
+    expect(page.locator("#availability")).to_contain_text("nothing is known before")
     has_no_violations(page, "the page that is online")
     picture(page, "online")
 

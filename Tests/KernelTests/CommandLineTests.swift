@@ -34,6 +34,17 @@ struct CommandLineTests {
         #expect(try self.exit("status", in: lab) == 2)
     }
 
+    /// A folder that a service of long ago left behind, and nothing in it.
+    @Test func anEmptyFolderIsNoRecording() throws {
+        let lab = try NetworkNamespace()
+        let folder = "\(lab.directory)/state"
+        try lab.run("mkdir \(folder)")
+        let ask = "RUNTIME_DIRECTORY=\(folder) STATE_DIRECTORY=\(folder) \(try Watched.program) history 2>&1"
+        let answer = try lab.run("\(ask) || echo status $?")
+        #expect(answer.contains("there is no recording: looked for "), "\(answer)")
+        #expect(answer.hasSuffix("status 69\n"), "\(answer)")
+    }
+
     @Test func whatIsMistypedIsNamed() throws {
         let lab = try NetworkNamespace()
         let program = try Watched.program

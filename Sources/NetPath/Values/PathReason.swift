@@ -26,6 +26,9 @@ public struct PathReason: Hashable, Sendable, Codable {
         self.code = code
         self.message = message
     }
+
+    /// Puts the code in place of the sentence, which may name addresses.
+    package mutating func hideMessage() { self.message = self.code.rawValue }
 }
 
 extension PathReason.Code {

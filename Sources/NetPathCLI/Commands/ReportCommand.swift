@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import ArgumentParser
+import NetPath
 import NetPathConfiguration
 import NetPathRecording
 import NetPathSystem
@@ -140,7 +141,7 @@ extension RecordingOptions {
         try self.readPaths(configured, since: begin) { event in
             var event = event
             if !withMessages, case .path(var path) = event.kind {
-                path.hideMessage()
+                path.reason.hideMessage()
                 event.kind = .path(path)
             }
             history.take(event)

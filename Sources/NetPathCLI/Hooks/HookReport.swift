@@ -168,7 +168,7 @@ extension HookReport {
         var report = self
         report.hook.command = []
         for index in report.runs.indices {
-            report.runs[index].reason = report.runs[index].reason.map { PathReason($0.code, $0.code.rawValue) }
+            report.runs[index].reason?.hideMessage()
             guard case .notStarted = report.runs[index].outcome else { continue }
             report.runs[index].outcome = .notStarted("the reason is shown only to users who may see the command")
         }

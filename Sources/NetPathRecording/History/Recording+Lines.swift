@@ -91,7 +91,7 @@ package struct PathLines: Sendable {
             header.configuration = nil
             members.append((RecordingKey.header, try NodeEncoder.node(of: header)))
         case .path(var path):
-            if !self.withMessages { path.hideMessage() }
+            if !self.withMessages { path.reason.hideMessage() }
             members.append((RecordingKey.path, try NodeEncoder.node(of: path)))
         case .gap(let reason): members.append((RecordingKey.gap, .string(reason)))
         case .end: members.append((RecordingKey.end, .bool(true)))
@@ -101,11 +101,6 @@ package struct PathLines: Sendable {
         if let slept = event.sleptNanoseconds { members.append((RecordingKey.slept, .integer(slept))) }
         bytes += JSONText.line(JSONNode.object(members).write)
     }
-}
-
-extension RecordedPath {
-    /// Puts the code of the reason in place of its sentence, which may name addresses.
-    package mutating func hideMessage() { self.reason.message = self.reason.code.rawValue }
 }
 
 extension Recording {

@@ -131,7 +131,7 @@ package struct Access: Sendable {
 
     /// Who has to wait after wrong tokens; nil for those that may open the socket in the file system.
     private func origin(of request: Request) -> String? {
-        var origin = ""
+        let origin: String
         if self.trusts(request.peer), let clients = request.field("x-forwarded-for") {
             // The last one is what the proxy itself has seen.
             let last = clients.split(separator: ",").last ?? ""

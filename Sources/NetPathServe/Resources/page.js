@@ -10,7 +10,7 @@ function element(name, attributes = {}, ...children) {
   return node;
 }
 // Commands stand between backticks.
-const commands = text => text.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
+const withCommands = text => text.split("`").map((part, index) => index % 2 ? element("code", {}, part) : part);
 const drawn = { svg: 1, path: 1, rect: 1, line: 1, circle: 1, polyline: 1, text: 1, title: 1, g: 1, defs: 1, pattern: 1 };
 
 // Icons: what carries the path, and a bar across where there is none.
@@ -125,7 +125,7 @@ async function explain() {
   const details = await load("details");
   if (!details) return;
   const explanation = details.explanation ?? {};
-  $("remedies").replaceChildren(...(latest.status === "satisfied" ? [] : explanation.remedies ?? []).map(text => element("li", {}, ...commands(text))));
+  $("remedies").replaceChildren(...(latest.status === "satisfied" ? [] : explanation.remedies ?? []).map(text => element("li", {}, ...withCommands(text))));
   $("rule").textContent = explanation.rule ?? "";
   $("evidence").replaceChildren(...(explanation.evidence ?? []).map(text => element("li", {}, text)));
   const targets = new Map((latest.probes ?? []).map(probe => [probe.target, probe]));

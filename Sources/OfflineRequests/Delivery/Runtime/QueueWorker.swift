@@ -178,7 +178,6 @@ final class QueueWorker {
         let size = commands.reduce(0) { $0 + $1.size }
         var completed = self.completed[...]
         self.stepSize = StoreTransaction.step
-        var leavesOutBodies = false
         for attempt in 0...3 {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
@@ -189,7 +188,8 @@ final class QueueWorker {
                         self.effects.wasPending = try !store.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
-                    store.leavesOutBodies = leavesOutBodies
+                    // Otherwise no end of any request could be written down before there is room for this one.
+                    store.leavesOutBodies = self.stepSize == 1
                     for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
@@ -207,8 +207,6 @@ final class QueueWorker {
                 if case .diskFull = error, attempt < 3 {
                     if attempt > 0 { self.core.store.makeRoom() }
                     self.stepSize = attempt < 2 ? 16 : 1
-                    // Otherwise no end of any request could be written down before there is room for this one.
-                    leavesOutBodies = attempt == 2
                     completed = self.completed.prefix(1)
                     continue
                 }
