@@ -180,9 +180,9 @@ extension ScenarioStage {
         return monitor
     }
 
-    /// Sends all monitors a signal.
+    /// Sends all monitors and their plugins a signal: a plugin that goes on reports what the monitor then sees late.
     package func signalMonitors(_ signal: MonitorProcess.Signal) {
-        for monitor in self.watches.withLock(\.self) { monitor.sendSignal(signal) }
+        for monitor in self.watches.withLock(\.self) { monitor.sendSignalToAll(signal) }
     }
 
     package func forgetConnections() throws {

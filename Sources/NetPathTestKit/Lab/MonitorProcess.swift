@@ -153,12 +153,27 @@ public final class MonitorProcess: Sendable {
     /// - Parameter signal: The signal.
     public func sendSignal(_ signal: Signal) {
         guard isRunning else { return }
-        kill(processIdentifier, signal.rawValue)
+        send(signal, to: processIdentifier)
+    }
+
+    /// Sends a signal to the program and to all that it has started, parents first: one that stands still starts nothing.
+    package func sendSignalToAll(_ signal: Signal) {
+        guard isRunning else { return }
+        sendToAll(signal, from: processIdentifier)
+    }
+
+    private func sendToAll(_ signal: Signal, from process: Int32) {
+        send(signal, to: process)
+        for child in ProgramHoldings.children(of: process) { sendToAll(signal, from: child) }
+    }
+
+    private func send(_ signal: Signal, to process: Int32) {
+        kill(process, signal.rawValue)
         guard signal == .suspend else { return }
         // One thread takes the signal and stops the others, which go on until then: on a busy machine long enough to
         // see what happens next.
         let deadline = ContinuousClock.now + .seconds(10)
-        while !isSuspended, ContinuousClock.now < deadline { usleep(200) }
+        while !isSuspended(process), ContinuousClock.now < deadline { usleep(200) }
     }
 
     /// Ends the program and waits for it.
@@ -204,25 +219,30 @@ public final class MonitorProcess: Sendable {
         }
     }
 
-    /// Whether all of its threads stand still, or the program has ended.
-    private var isSuspended: Bool {
-        let folder = "/proc/\(processIdentifier)/task"
+    /// Whether all threads of a process stand still, or it has ended.
+    private func isSuspended(_ process: Int32) -> Bool {
+        let folder = "/proc/\(process)/task"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return threads.allSatisfy { thread in state(in: "\(folder)/\(thread)").map { "TtZX".contains($0) } ?? true }
+        return threads.allSatisfy { thread in
+            guard let state = Self.state(in: "\(folder)/\(thread)")?.letter else { return true }
+            return "TtZX".contains(state)
+        }
     }
 
     /// The one-letter state of the process, nil when it is not the shell's child (any more).
-    private var state: String? { state(in: "/proc/\(processIdentifier)") }
+    private var state: Substring? {
+        let state = Self.state(in: "/proc/\(processIdentifier)")
+        // The identifier could belong to another program by now.
+        return state?.parent == namespace.processIdentifier ? state?.letter : nil
+    }
 
-    /// The one-letter state of the process or thread that a folder of `/proc` describes.
-    private func state(in folder: String) -> String? {
+    /// The one-letter state of the process or thread that a folder of `/proc` describes, and its parent.
+    private static func state(in folder: String) -> (letter: Substring, parent: Int32?)? {
         guard let text = try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return nil }
         let fields = text[end...].dropFirst(2).split(separator: " ")
-        // The parent is compared because the identifier could belong to another program by now.
-        guard fields.count > 1, Int32(fields[1]) == namespace.processIdentifier else { return nil }
-        return String(fields[0])
+        return fields.count > 1 ? (fields[0], Int32(fields[1])) : nil
     }
 
     private func takeLine(

@@ -54,7 +54,8 @@ package struct ProgramHoldings: Hashable, Sendable {
         return children + children.flatMap { self.descendants(of: $0) }
     }
 
-    private static func children(of process: Int32) -> [Int32] {
+    /// The children of a process, those of all its threads.
+    static func children(of process: Int32) -> [Int32] {
         self.names(process, "task").flatMap { thread in
             // A thread may have ended meanwhile, and not every kernel lists children.
             let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)

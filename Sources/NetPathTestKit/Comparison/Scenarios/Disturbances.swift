@@ -49,7 +49,7 @@ extension ScenarioTable {
 
     static let disturbances = ScenarioSection(
         title: "A suspended monitor",
-        note: "SIGSTOP and SIGCONT: the monitor stands still while the world goes on.",
+        note: "SIGSTOP and SIGCONT: the monitor and its plugins stand still while the world goes on.",
         rows: [
             Scenario("the default route is removed while it stands still", netlink: .no(.noRoute)) { stage in
                 stage.signalMonitors(.suspend)
