@@ -28,6 +28,9 @@ class AreaNetwork:
         world.start("far", "btvirt", "btvirt", "-l2")
         self.controllers = {"here": "hci0", "far": "hci1"}
         until("controllers", lambda: len(glob.glob("/sys/class/bluetooth/hci?")) == 2)
+        self.connect(world)
+
+    def connect(self, world):
         addresses = {}
         for space, name in self.controllers.items():
             until(f"{name} that is up", lambda: run("hciconfig", name, "up", check=False) is not None

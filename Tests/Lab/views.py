@@ -167,23 +167,41 @@ class Views:
         total = self.count_tries()
         tries, self.tries = total - self.tries, total
         for view in self.views:
-            lists = list(sysfs if view.name == "sysfs" and sysfs is not None else wanted)
-            before = view.states[view.mark - 1] if view.mark > 0 else None
-            seen = view.since_mark()
-            final = lists[-1].lstrip("?")
-            if before == lists[0].lstrip("?") and (not seen or seen[0] != before):
-                lists = lists[1:]
-            self.log.write(f"{what} | {view.name} | {' -> '.join(seen) or '(as before)'} | datagrams {does}\n")
-            if (view.states or [None])[-1] != final or not agrees(
-                    seen, with_tries(lists, tries), may_miss=view.name == "sysfs"):
-                problems.append(f"{view.name} says {' -> '.join(seen) or before}, not {' -> '.join(lists) or before}")
-            view.mark = len(view.states)
+            lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
+            problems += self.judge(what, view, lists, tries, f"datagrams {does}")
         if does != wanted[-1].lstrip("?").startswith("satisfied"):
             problems.append(f"datagrams {'return' if does else 'do not return'}")
         for name, look in looks.items():
             lists = sysfs if name == "sysfs" and sysfs is not None else wanted
             if look.result() != lists[-1].lstrip("?"):
                 problems.append(f"a fresh look ({name}) says {look.result()}, not {lists[-1].lstrip('?')}")
+        self.log.flush()
+        if problems:
+            raise Wrong(f"{what}: " + "; ".join(problems))
+
+    def judge(self, what, view, wanted, tries, note):
+        """What is wrong with what a view has said since the last step."""
+        lists = list(wanted)
+        before = view.states[view.mark - 1] if view.mark > 0 else None
+        seen = view.since_mark()
+        final = lists[-1].lstrip("?")
+        if before == lists[0].lstrip("?") and (not seen or seen[0] != before):
+            lists = lists[1:]
+        self.log.write(f"{what} | {view.name} | {' -> '.join(seen) or '(as before)'} | {note}\n")
+        view.mark += len(seen)
+        if (seen or [before])[-1] == final and agrees(seen, with_tries(lists, tries), may_miss=view.name == "sysfs"):
+            return []
+        return [f"{view.name} says {' -> '.join(seen) or before}, not {' -> '.join(lists) or before}"]
+
+    def follow(self, what, rest, *wanted, limit=180):
+        """After one of many steps, without datagrams and fresh looks: every view comes to the last of the states as above, and
+        stays there for `rest` seconds."""
+        for view in self.views:
+            until(f"'{wanted[-1]}' after {what}: {view.name} says {view.states[-1]}", lambda: view.states[-1] == wanted[-1], limit)
+        time.sleep(rest)
+        total = self.count_tries()
+        tries, self.tries = total - self.tries, total
+        problems = [problem for view in self.views for problem in self.judge(what, view, wanted, tries, "on the way")]
         self.log.flush()
         if problems:
             raise Wrong(f"{what}: " + "; ".join(problems))

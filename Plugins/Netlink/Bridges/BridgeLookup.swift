@@ -15,6 +15,8 @@ struct BridgeLookup {
     private var memories: [ForwardingUpdate.Key: Memory] = [:]
     /// The bridges that gateways are behind.
     private(set) var inUse: Set<UInt32> = []
+    /// Where those in use belong, by bridge: one of hundreds is looked through once in a round.
+    private var groups: [UInt32: Group] = [:]
     /// What matters now besides entries that go.
     private(set) var interest = Interest.nothing
 
@@ -24,6 +26,17 @@ struct BridgeLookup {
         case entries
         /// Also what addresses they answer from: one is lost.
         case addresses
+    }
+
+    /// Bridges that veth pairs connect.
+    private struct Group {
+        let count: Int
+        /// Whether hardware forwards.
+        let hasLine: Bool
+        /// Whether a gateway may be behind a port that does not forward.
+        let mayHide: Bool
+        /// The first ports that do not forward.
+        let idlePorts: [String]
     }
 
     private struct Memory {
@@ -42,7 +55,7 @@ struct BridgeLookup {
     /// Begins to ask about all gateways in use.
     mutating func beginRound() {
         self.interest = .nothing
-        self.inUse = []
+        (self.inUse, self.groups) = ([], [:])
         if self.memories.count > Self.memoryLimit { self.memories = [:] }
     }
 
@@ -66,45 +79,57 @@ struct BridgeLookup {
 
     private mutating func find(_ gateway: Neighbour, at address: [UInt8]?, in table: LinkTable) -> BridgePlace? {
         guard let (bridge, upper, entrance) = table.bridge(below: gateway.interfaceIndex) else { return nil }
-        let bridges = table.bridges(connectedTo: bridge)
-        self.inUse.formUnion(bridges)
-        let lines = bridges.flatMap { bridge in
-            table.hardwareMembers(of: bridge).filter { table.forwards($0, in: bridge) }
-        }
-        let idle = bridges.flatMap { table.members[$0]?.idle.indices ?? [] }
-        guard lines.isEmpty || !idle.isEmpty || lines.contains(where: { table.entries[$0]?.port != .everything })
-        else { return nil }
+        let group = self.group(of: bridge, in: table)
+        guard group.mayHide else { return nil }
         self.interest = max(self.interest, .entries)
         // It may have another one by now.
         let neighbour = try? self.queries.ask(.neighbour(gateway), NeighbourUpdate.init).get()
         if let address = neighbour?.hardwareAddress ?? address,
-            let place = self.follow(address, through: bridges, upper, entrance, hasLine: !lines.isEmpty, in: table)
+            let place = self.follow(address, from: bridge, of: group, upper, entrance, in: table)
         {
             return place
         }
-        return .unknown(ports: idle.prefix(LinkTable.spareLimit).compactMap { table.entries[$0]?.interface.name })
+        return .unknown(ports: group.idlePorts)
     }
 
-    /// Follows an address from the first of some bridges to the next, where it is behind a veth pair.
+    private mutating func group(of bridge: UInt32, in table: LinkTable) -> Group {
+        if let group = self.groups[bridge] { return group }
+        let bridges = table.bridges(connectedTo: bridge)
+        let lines = bridges.flatMap { bridge in
+            table.hardwareMembers(of: bridge).filter { table.forwards($0, in: bridge) }
+        }
+        let idle = bridges.flatMap { table.members[$0]?.idle.indices ?? [] }
+        let group = Group(
+            count: bridges.count,
+            hasLine: !lines.isEmpty,
+            mayHide: lines.isEmpty || !idle.isEmpty || lines.contains { table.entries[$0]?.port != .everything },
+            idlePorts: idle.prefix(LinkTable.spareLimit).compactMap { table.entries[$0]?.interface.name }
+        )
+        self.inUse.formUnion(bridges)
+        for bridge in bridges { self.groups[bridge] = group }
+        return group
+    }
+
+    /// Follows an address from one bridge to the next, where it is behind a veth pair.
     ///
     /// - Returns: Where it ends; nil where a bridge does not know the address.
     private mutating func follow(
         _ address: [UInt8],
-        through bridges: [UInt32],
+        from first: UInt32,
+        of group: Group,
         _ upper: UInt32?,
         _ entrance: UInt32?,
-        hasLine: Bool,
         in table: LinkTable
     ) -> BridgePlace? {
-        var (bridge, entrance) = (bridges[0], entrance)
-        for _ in bridges {
+        var (bridge, entrance) = (first, entrance)
+        for _ in 0..<group.count {
             if let entrance, !table.forwards(entrance, in: bridge) {
                 return .lost(port: Self.name(of: entrance, in: table))
             }
-            guard let vlan = self.vlan(in: bridge, of: bridge == bridges[0] ? upper : nil) else { return nil }
+            guard let vlan = self.vlan(in: bridge, of: bridge == first ? upper : nil) else { return nil }
             let key = ForwardingUpdate.Key(bridge: bridge, vlan: vlan, address: address)
             guard let port = self.port(for: key, in: table) else {
-                return hasLine ? nil : self.memories[key]?.withdrawnFrom.map { .lost(port: $0) }
+                return group.hasLine ? nil : self.memories[key]?.withdrawnFrom.map { .lost(port: $0) }
             }
             guard table.forwards(port, in: bridge) else {
                 // The port that takes over (`bridge link set … backup_port`).

@@ -31,11 +31,12 @@ extension LinkTable {
         }
         var reportable: [NetworkInterface] = []
         reportable.reserveCapacity(chosen.indices.count)
+        var lowers: [UInt32: UInt32?] = [:]
         for index in chosen.indices {
             guard let interface = self.entries[index]?.interface else { continue }
             let last = reportable.count
             reportable.append(interface)
-            reportable[last].type = self.type(of: index)
+            reportable[last].type = self.type(of: index, &lowers)
             reportable[last].foundation = self.foundation(of: index)
             reportable[last].hasPorts = self.hasPorts(index)
             if reportable[last].kind == "bond" {

@@ -7,7 +7,11 @@ import NetPathSystem
 /// Which interface is built on which.
 extension LinkTable {
     /// The type of an interface, looking through stacked ones.
-    func type(of index: UInt32) -> InterfaceType {
+    ///
+    /// - Parameters:
+    ///   - index: The interface.
+    ///   - lowers: What was found before for others: hundreds of VLANs may have one bridge below them.
+    func type(of index: UInt32, _ lowers: inout [UInt32: UInt32?]) -> InterfaceType {
         var index = index
         // Stacks are finite, but messages of a changing stack can show a loop.
         for _ in 0..<8 {
@@ -15,7 +19,9 @@ extension LinkTable {
             switch classification {
             case .type(let type): return type
             case .asLower:
-                guard let lower = self.lower(of: index, entry) else { return .wired }
+                let lower = lowers[index] ?? self.lower(of: index, entry)
+                lowers[index] = .some(lower)
+                guard let lower else { return .wired }
                 index = lower
             }
         }

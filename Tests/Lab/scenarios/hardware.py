@@ -19,42 +19,58 @@ def monitor(command):
     write("/dev/lab-monitor", command + "\n")
 
 
-def card(mac):
-    for folder in glob.glob("/sys/class/net/*"):
-        if os.path.isdir(folder) and open(f"{folder}/address").read().strip() == mac:
-            return os.path.basename(folder)
-    raise Impossible(f"there is no card with the address {mac}")
+class Card:
+    """One of the two cards at QEMU's hub, as `card` in `here`; the other one is its peer in `far`. 0: e1000, 1: virtio."""
+
+    def __init__(self, world, number):
+        self.world, self.number = world, number
+        for module in ("e1000", "virtio_net"):
+            run("modprobe", module)
+        time.sleep(0.5)
+        for space, name in (("here", self._name(number)), ("far", self._name(1 - number))):
+            run("ip", "link", "set", name, "netns", space)
+            world.link(space, f"link set {name} name card")
+        world.far("address add 10.5.0.1/24 dev card", "link set card up")
+        world.here("link set card up", "address add 10.5.0.2/24 dev card", "route add default via 10.5.0.1 dev card")
+
+    @staticmethod
+    def _name(number):
+        for folder in glob.glob("/sys/class/net/*"):
+            if os.path.isdir(folder) and open(f"{folder}/address").read().strip() == f"52:54:00:00:00:1{number}":
+                return os.path.basename(folder)
+        raise Impossible(f"there is no card {number}")
+
+    def pull(self):
+        monitor(f"set_link card{self.number} off")
+
+    def plug(self):
+        monitor(f"set_link card{self.number} on")
+
+    def give_back(self):
+        for space in ("here", "far"):
+            self.world.link(space, "link set card down", "link set card netns 1")
+            run("ip", "link", "set", "card", "name", {"here": "cardA", "far": "cardB"}[space])
 
 
-def pull(world, watch, mine, other, number, driver):
-    for module in ("e1000", "virtio_net"):
-        run("modprobe", module)
-    time.sleep(0.5)
-    names = [card(mine), card(other)]
-    run("ip", "link", "set", names[0], "netns", "here")
-    run("ip", "link", "set", names[1], "netns", "far")
-    world.far(f"link set {names[1]} name card", "address add 10.5.0.1/24 dev card", "link set card up")
-    world.here(f"link set {names[0]} name card", "link set card up", "address add 10.5.0.2/24 dev card",
-               "route add default via 10.5.0.1 dev card")
+def pull(world, watch, number):
+    card = Card(world, number)
     views = watch()
     views.expect("at the start", WIRED)
-    monitor(f"set_link card{number} off")
+    card.pull()
     views.expect("the cable is pulled", "unsatisfied noCarrier")
-    monitor(f"set_link card{number} on")
+    card.plug()
     views.expect("it is plugged in", WIRED)
-    for space in ("here", "far"):
-        world.link(space, "link set card down", "link set card netns 1")
-        run("ip", "link", "set", "card", "name", {"here": "cardA", "far": "cardB"}[space])
+    card.give_back()
 
 
 @scenario("an e1000 whose cable is pulled")
 def e1000(world, watch):
-    pull(world, watch, "52:54:00:00:00:10", "52:54:00:00:00:11", 0, "e1000")
+    pull(world, watch, 0)
 
 
 @scenario("a virtio card whose cable is pulled", quick=True)
 def virtio(world, watch):
-    pull(world, watch, "52:54:00:00:00:11", "52:54:00:00:00:10", 1, "virtio_net")
+    pull(world, watch, 1)
 
 
 def usb(world, watch, function, product, kind, lost, vendor="0x1d6b", sees_carrier=True):
@@ -125,32 +141,43 @@ def bluetooth(world, watch):
                  "?unsatisfied allDown", "unsatisfied noInterface")
 
 
+class Dialling:
+    """PPPoE over the cable lan0."""
+
+    def __init__(self, world):
+        self.world = world
+        world.veth("lan0", 1, route=False)
+        for module in ("pppoe", "ppp_async"):
+            run("modprobe", module)
+        write(f"{world.folder}/server", "noauth\nlcp-echo-interval 1\nlcp-echo-failure 4\n")
+        world.start("far", "pppoe-server", "pppoe-server", "-F", "-I", "lan0-far", "-L", "10.7.0.1", "-R", "10.7.0.50",
+                    "-O", f"{world.folder}/server")
+
+    def dial(self):
+        self.world.start("here", "pppd", "pppd", "plugin", "rp-pppoe.so", "lan0", "noauth", "defaultroute", "nodetach",
+                         "lcp-echo-interval", "1", "lcp-echo-failure", "4", "noipdefault", "maxfail", "1")
+        until("ppp0", lambda: " 10.7.0." in self.world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False))
+
+    def hang_up(self):
+        """The provider ends the session."""
+        for process in self.world.run_in("far", "pidof", "pppd").split():
+            os.kill(int(process), signal.SIGTERM)
+
+
 @scenario("PPPoE: dialled, ended by the provider, dialled again, its cable pulled")
 def pppoe(world, watch):
-    world.veth("lan0", 1, route=False)
-    for module in ("pppoe", "ppp_async"):
-        run("modprobe", module)
-    write(f"{world.folder}/server", "noauth\nlcp-echo-interval 1\nlcp-echo-failure 4\n")
-    world.start("far", "pppoe-server", "pppoe-server", "-F", "-I", "lan0-far", "-L", "10.7.0.1", "-R", "10.7.0.50",
-                "-O", f"{world.folder}/server")
-
-    def dial():
-        world.start("here", "pppd", "pppd", "plugin", "rp-pppoe.so", "lan0", "noauth", "defaultroute", "nodetach",
-                    "lcp-echo-interval", "1", "lcp-echo-failure", "4", "noipdefault", "maxfail", "1")
-        until("ppp0", lambda: " 10.7.0." in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False))
-
+    dialling = Dialling(world)
     waiting = "requiresConnection configuringAddress"
     views = watch("grace=8s")
     views.expect("before", "?" + waiting, "unsatisfied noAddress", fresh=())
-    dial()
+    dialling.dial()
     dialled = ("?" + waiting, "?unsatisfied noRoute", "satisfied routed other over lan0")
     views.expect("dialled", *dialled)
-    for process in world.run_in("far", "pidof", "pppd").split():
-        os.kill(int(process), signal.SIGTERM)
+    dialling.hang_up()
     # pppd takes the route away, then the address, then the interface.
     views.expect("ended by the provider", "?unsatisfied noRoute", "?" + waiting, "?unsatisfied noRoute",
                  "?unsatisfied interfaceDown", "unsatisfied noAddress", fresh=())
-    dial()
+    dialling.dial()
     views.expect("dialled again", *dialled)
     world.far("link set lan0-far down")
     views.expect("the cable is pulled", "unsatisfied noCarrier")

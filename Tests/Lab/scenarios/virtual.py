@@ -21,22 +21,6 @@ def cable(world, watch):
     views.expect("the far end is up", WIRED)
 
 
-@scenario("a cable that is lost and comes back, again and again, under traffic: its gateway always answers", views=("netlink",))
-def losses(world, watch):
-    world.veth("lan0", 1)
-    world.talk("10.1.0.1")
-    views = watch()
-    views.expect("at the start", WIRED)
-    for number in range(1, 7):
-        world.far("link set lan0-far down")
-        if number % 2:
-            until("neighbour that failed", lambda: "FAILED" in world.run_in("here", "ip", "neighbour", "show", "dev", "lan0"))
-        views.expect(f"loss {number}", "unsatisfied noCarrier")
-        world.far("link set lan0-far up")
-        views.expect(f"return {number}", WIRED)
-    views.expect_answers()
-
-
 def bond(world, *options):
     for name in ("port0", "port1"):
         world.here(f"link add {name} type veth peer name {name}-far netns far")

@@ -280,4 +280,39 @@ import Testing
         // Where each bridge looks through all the others, eight times as many cost 64 times as much.
         #expect(cost(among: 200) < cost(among: 25) * 24)
     }
+
+    /// A bridge that leads to bridges, and as many VLANs on it.
+    @Test func manyVLANsHaveTheTypeOfOneBridge() {
+        func cost(among count: UInt32) -> Duration {
+            var table = LinkTable()
+            table.event(.full(1, "br0", kind: "bridge"))
+            table.classify(1, .asLower, hints: nil)
+            for number in 0..<count {
+                let (vlan, port, end) = (1_000 + number, 2_000 + number, 3_000 + number)
+                table.event(.full(vlan, "br0.\(number)", kind: "vlan") { $0.underlyingIndex = 1 })
+                table.classify(vlan, .asLower, hints: nil)
+                table.apply(.on(vlan, "192.0.2.7/24"))
+                for (index, peer, controller) in [(port, end, UInt32(1)), (end, port, nil)] {
+                    table.event(
+                        .full(index, "v\(index)", kind: "veth") {
+                            ($0.underlyingIndex, $0.controllerIndex) = (peer, controller)
+                        }
+                    )
+                    table.classify(index, .type(.wired), hints: nil)
+                }
+            }
+            #expect(table.reportable(including: []).filter { $0.kind == "vlan" }.allSatisfy { $0.type == .wired })
+            let clock = ContinuousClock()
+            return (0..<20).map { _ in clock.measure { _ = table.reportable(including: []) } }.min() ?? .zero
+        }
+        // Where each VLAN looks through all ports of the bridge, eight times as many cost 64 times as much.
+        #expect(cost(among: 400) < cost(among: 50) * 24)
+    }
+}
+
+extension LinkTable {
+    fileprivate func type(of index: UInt32) -> InterfaceType {
+        var lowers: [UInt32: UInt32?] = [:]
+        return self.type(of: index, &lowers)
+    }
 }
