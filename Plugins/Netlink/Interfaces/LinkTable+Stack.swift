@@ -11,6 +11,7 @@ extension LinkTable {
     /// - Parameters:
     ///   - index: The interface.
     ///   - lowers: What was found before for others: hundreds of VLANs may have one bridge below them.
+    /// - Returns: The type.
     func type(of index: UInt32, _ lowers: inout [UInt32: UInt32?]) -> InterfaceType {
         var index = index
         // Stacks are finite, but messages of a changing stack can show a loop.
