@@ -44,17 +44,6 @@ import Testing
         return recorder.record(snapshots, path: path, at: Self.reading(milliseconds))
     }
 
-    private func lines(_ comparison: Comparison, columns: Int, rows: Int) -> [String] {
-        var picture = LivePicture<Comparison>(
-            name: "netpath",
-            characters: LiveCharacters(isUnicode: true),
-            hint: "q quits"
-        )
-        picture.record(comparison)
-        picture.size = TerminalSize(columns: columns, rows: rows)
-        return picture.lines(TextStyle(isColored: false, width: nil)) { CivilTime($0, offsetSeconds: 0) }
-    }
-
     // MARK: Agreeing and differing
 
     @Test func agreement() {
@@ -179,25 +168,11 @@ import Testing
         )
     }
 
-    @Test(arguments: [(80, 24), (40, 10), (60, 16), (20, 5), (1, 1), (200, 60)])
-    func pictureFillsTheTerminalExactly(columns: Int, rows: Int) {
-        let lines = self.lines(self.different, columns: columns, rows: rows)
-        #expect(lines.count == rows)
-        #expect(lines.allSatisfy { $0.count <= columns })
-    }
-
-    @Test func usualTerminalShowsTheTable() {
-        let lines = self.lines(self.different, columns: 80, rows: 24)
-        #expect(lines.first == "DIFFERENT  satisfied: netlink, probe; unsatisfied: sysfs")
-        #expect(lines.contains { $0.hasPrefix("  Status") && $0.contains("! unsatisfied") })
-        #expect(lines.contains("Differences"))
-        #expect(lines.last?.hasSuffix("q quits") == true)
-    }
-
-    @Test func smallTerminalHasALineForEach() {
-        let lines = self.lines(self.different, columns: 40, rows: 10)
+    @Test func narrowTerminalHasALineForEach() {
+        let lines = self.different.screen(TextStyle(isColored: false, width: 40)).split(separator: "\n")
         #expect(lines.contains("! sysfs    unsatisfied  +202 ms  noRoute"))
         #expect(lines.contains("  netlink  satisfied  first  routed"))
+        #expect(lines.allSatisfy { $0.count <= 40 })
     }
 
     @Test func linesForPipes() {

@@ -13,9 +13,9 @@ import Testing
         rows: Int,
         isUnicode: Bool = true
     )
-        -> LivePicture<StatusSnapshot>
+        -> LivePicture
     {
-        var state = LivePicture<StatusSnapshot>(
+        var state = LivePicture(
             name: "netpath",
             characters: LiveCharacters(isUnicode: isUnicode),
             hint: "q quits"
@@ -25,11 +25,11 @@ import Testing
         return state
     }
 
-    private func lines(_ state: LivePicture<StatusSnapshot>, isColored: Bool = false) -> [String] {
+    private func lines(_ state: LivePicture, isColored: Bool = false) -> [String] {
         state.lines(TextStyle(isColored: isColored, width: nil)) { CivilTime($0, offsetSeconds: 7_200) }
     }
 
-    private func picture(_ state: LivePicture<StatusSnapshot>) -> String {
+    private func picture(_ state: LivePicture) -> String {
         self.lines(state).joined(separator: "\n")
     }
 
@@ -204,8 +204,8 @@ import Testing
     }
 
     @Test func framesNeverScroll() {
-        let first = LiveView<StatusSnapshot>.frame(["a", "b"], isFirst: true)
+        let first = LiveView.frame(["a", "b"], isFirst: true)
         #expect(first == TerminalScreen.entering + "\u{1B}[H\u{1B}[Ka\r\n\u{1B}[Kb")
-        #expect(LiveView<StatusSnapshot>.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
+        #expect(LiveView.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
     }
 }

@@ -189,7 +189,7 @@ import Testing
                 + "it states unsatisfied, the modem is registered"
         )
         let change = comparison.changes(since: nil).first
-        #expect(change?.text.contains("states otherwise") == true)
+        #expect(change?.contains("states otherwise") == true)
     }
 
     @Test func anotherMachineIsNamed() {

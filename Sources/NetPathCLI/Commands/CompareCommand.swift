@@ -12,8 +12,7 @@ struct CompareCommand: ToolCommand {
         abstract: "Show what each backend reports side by side, where they differ, and why they can.",
         discussion: """
             Runs every configured backend, those on standby too, but not those that are off. Without --live and --for it \
-            waits until each has reported once and shows the result; with them it follows every change, on a terminal as \
-            a live view, into a pipe or file as lines.
+            waits until each has reported once and shows the result; with them it follows every change, a line for each.
 
             '!' marks what differs from the first backend that has a verdict. 'Behind' is how long after the first \
             backend another one noticed the present status.
@@ -31,7 +30,7 @@ struct CompareCommand: ToolCommand {
             """
     )
 
-    @Flag(help: "Follow every change until a signal, or 'q' on a terminal, ends it.")
+    @Flag(help: "Follow every change until a signal ends it.")
     var live = false
 
     @Option(
@@ -78,33 +77,21 @@ struct CompareCommand: ToolCommand {
         let loop = try EventLoop()
         loop.wakeUp.stopAndReloadOnSignals()
         guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
-        let start = ClockReading.now()
-        let end = self.duration.map { start.monotonic + $0.duration }
+        let start = loop.now()
+        let end = self.duration.map { start + $0.duration }
 
-        let live =
-            context.isTerminal && !self.options.json
-            ? LiveView<Comparison>(
-                descriptor,
-                loop: loop,
-                style: self.options.style,
-                context: context,
-                end: end.map(start.wall)
-            ) : nil
-        defer { live?.screen.leave() }
-        let output =
-            live?.output
-            ?? WatchOutput<Comparison>(descriptor, loop: loop) { [isJSON = self.options.json] comparison, previous in
-                isJSON ? comparison.document.line + "\n" : comparison.lines(since: previous) { $0.local }
-            }
-        let log = live?.log(from: configuration.logLevel) ?? context.log(from: configuration.logLevel)
+        let isJSON = self.options.json
+        let output = WatchOutput<Comparison>(descriptor, loop: loop) { comparison, previous in
+            isJSON ? comparison.document.line + "\n" : comparison.lines(since: previous) { $0.local }
+        }
+        let log = context.log(from: configuration.logLevel)
         let recorder = ComparisonRecorder(types: configuration.types)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
-        coordinator.subscribeSnapshots { [weak coordinator, isJSON = self.options.json] snapshots in
+        coordinator.subscribeSnapshots { [weak coordinator] snapshots in
             let earlier = recorder.latest
             let comparison = recorder.record(snapshots, path: coordinator?.path, at: .now())
-            if comparison == earlier { return }
-            if let live { return live.show(comparison) }
-            if isJSON || !comparison.changes(since: earlier).isEmpty { output.show(comparison) }
+            let isNews = isJSON ? comparison != earlier : !comparison.changes(since: earlier).isEmpty
+            if isNews { output.show(comparison) }
         }
         let follower = ConfigurationFollower(
             configuration,
@@ -121,24 +108,15 @@ struct CompareCommand: ToolCommand {
         coordinator.start()
         defer { coordinator.stop() }
 
-        let outcome = output.run(
-            screen: live?.screen,
-            onWakeUp: { reasons in
-                live?.handle(reasons)
-                follower.handle(reasons)
-            },
-            onSilence: {
-                if live != nil { return }
-                let message = WatchCommand.silenceMessage(coordinator.snapshots.map(\.report))
-                context.note("\(context.name): \(message)")
-            }
-        )
+        let outcome = output.run(onWakeUp: follower.handle) {
+            let message = WatchCommand.silenceMessage(coordinator.snapshots.map(\.report))
+            context.note("\(context.name): \(message)")
+        }
         if case .failed(let error) = outcome { throw error }
-        live?.screen.leave()
         guard self.duration != nil, outcome != .readerGone else { return .satisfied }
         let (tally, now) = (recorder.tally, ClockReading.now())
-        try self.options.write(tally.document(since: start.monotonic, at: now)) {
-            tally.screen($0, since: start.monotonic, at: now.monotonic)
+        try self.options.write(tally.document(since: start, at: now)) {
+            tally.screen($0, since: start, at: now.monotonic)
         }
         return ToolStatus(agreement: recorder.latest?.agreement)
     }

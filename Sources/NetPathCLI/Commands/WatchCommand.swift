@@ -148,7 +148,7 @@ struct WatchCommand: ToolCommand {
             context.isTerminal && !self.options.json && !self.plain && self.count == nil && !self.changesOnly
         let live =
             isLive
-            ? LiveView<StatusSnapshot>(descriptor, loop: loop, style: self.options.style, context: context) : nil
+            ? LiveView(descriptor, loop: loop, style: self.options.style, context: context) : nil
         defer { live?.screen.leave() }
         let output =
             live?.output

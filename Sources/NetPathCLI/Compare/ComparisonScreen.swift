@@ -23,55 +23,26 @@ extension Comparison {
         return (isAlone ? "NOT COMPARED" : "AGREED", verdict.status.emphasis, sentence)
     }
 
-    /// What stands below the headline: the backends side by side, where they differ, and why some have no verdict.
-    ///
-    /// - Parameters:
-    ///   - width: The columns of the output; nil for as many as it takes.
-    ///   - characters: What the output shows.
-    ///   - said: How long ago a backend spoke, or when.
-    /// - Returns: The sections that have something to say.
-    func sections(width: Int?, _ characters: LiveCharacters, said: (Column) -> String) -> [LiveSection] {
-        let table = ComparisonTable(self, said: said, printable: characters.displayable)
-        let brief = table.briefLines
-        let lines = table.lines(width: width, ellipsis: characters.ellipsis) ?? brief
-        // The table is what it is all about.
-        var sections = [LiveSection(heading: "Backends", detailed: lines, brief: brief, comesFirst: true)]
-        func add(_ heading: String, _ rows: [(backend: String, texts: [String])]) {
-            if rows.isEmpty { return }
-            var screen = TextScreen(TextStyle(isColored: false, width: width))
-            for row in rows { screen.row(row.backend, row.texts) }
-            let lines = screen.text.split(separator: "\n").map { LiveLine(characters.displayable(String($0))) }
-            let brief = rows.map { LiveLine("  " + characters.displayable("\($0.backend): \($0.texts[0])")) }
-            sections.append(LiveSection(heading: heading, detailed: lines, brief: brief))
-        }
-        add("Differences", self.differences.map { ($0.backend, [$0.summary] + $0.explanations) })
-        add(
-            "Without a verdict",
-            self.columns.compactMap { column in column.absence.map { (column.report.name, [$0]) } }
-        )
-        return sections
-    }
-
-    /// The screen of `compare`.
+    /// The screen of `compare`: the backends side by side, where they differ, and why some have no verdict.
     func screen(_ style: TextStyle) -> String {
         var screen = TextScreen(style)
         let (word, emphasis, sentence) = self.headline
         screen.title(word, emphasis, sentence)
+        screen.heading("Backends")
         // Where a line goes is not known; what is cut off is marked so that every program shows it.
-        let sections = self.sections(width: style.width, LiveCharacters(isUnicode: true)) { column in
-            column.report.age(at: self.takenAt).map { "\($0.brief) ago" } ?? "nothing"
+        for line in ComparisonTable(self).lines(width: style.width, ellipsis: "~") {
+            screen.line(line.text(style, fitting: style.width ?? .max, ellipsis: "~"))
         }
-        for section in sections {
-            screen.heading(section.heading)
-            for line in section.detailed {
-                screen.line(line.text(style, fitting: style.width ?? .max, ellipsis: "~"))
-            }
-        }
+        let (differences, columns) = (self.differences, self.columns)
+        if !differences.isEmpty { screen.heading("Differences") }
+        for difference in differences { screen.row(difference.backend, [difference.summary] + difference.explanations) }
+        if columns.contains(where: { $0.absence != nil }) { screen.heading("Without a verdict") }
+        for column in columns { column.absence.map { screen.row(column.report.name, [$0]) } }
         return screen.text
     }
 
     /// What happened since an earlier comparison, the words of each backend by themselves.
-    func changes(since earlier: Comparison?) -> [(word: String, emphasis: TextStyle.Emphasis, text: String)] {
+    func changes(since earlier: Comparison?) -> [String] {
         self.columns.compactMap { column in
             let old = earlier?.columns.first { $0.report.name == column.report.name }
             let isSame = old.map { $0.validVerdict == column.validVerdict && $0.report.health == column.report.health }
@@ -79,9 +50,9 @@ extension Comparison {
             let name = column.report.name
             guard let verdict = column.validVerdict else {
                 guard let absence = column.absence, old != nil || column.report.health != .starting else { return nil }
-                return ("unknown", .caution, "\(name): \(absence)")
+                return "unknown \(name): \(absence)"
             }
-            var text = "\(name): \(verdict.isStated ? "states: " : "")\(verdict.reason.message)"
+            var text = "\(verdict.status.rawValue) \(name): \(verdict.isStated ? "states: " : "")\(verdict.reason.message)"
             if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }
             for difference in self.differences where difference.backend == name {
                 guard difference.against != name else {
@@ -91,14 +62,14 @@ extension Comparison {
                 let facts = difference.facts.map(\.rawValue).joined(separator: ", ")
                 text += ", differs from \(difference.against) in \(facts)"
             }
-            return (verdict.status.rawValue, verdict.status.emphasis, text)
+            return text
         }
     }
 
     /// The lines of a running comparison, for pipes and files.
     func lines(since earlier: Comparison?, local: (WallTime) -> CivilTime) -> String {
         let time = local(self.takenAt.wall)
-        let changes = self.changes(since: earlier).map { "\($0.word) \($0.text)" }
+        let changes = self.changes(since: earlier)
         // A reader that was too slow for a change and its end has to be told something.
         let lines = changes.isEmpty ? ["\(self.headline.word.lowercased()) \(self.headline.sentence)"] : changes
         return lines.map { "\(time.date) \(time.time) \($0.safe)\n" }.joined()

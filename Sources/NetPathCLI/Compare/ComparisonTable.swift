@@ -22,13 +22,7 @@ struct ComparisonTable {
     private let names: [String]
     private let rows: [Row]
 
-    /// Lays out a comparison.
-    ///
-    /// - Parameters:
-    ///   - comparison: What is compared.
-    ///   - said: What the last row but one tells of a backend: how long ago it spoke, or when.
-    ///   - printable: Makes text fit for the output.
-    init(_ comparison: Comparison, said: (Comparison.Column) -> String, printable: (String) -> String) {
+    init(_ comparison: Comparison) {
         let differences = Dictionary(
             comparison.differences.map { ($0.backend, Set($0.facts)) },
             uniquingKeysWith: { $0.union($1) }
@@ -36,14 +30,14 @@ struct ComparisonTable {
         func row(_ label: String, _ fact: Comparison.Fact?, _ text: (Comparison.Column) -> String) -> Row {
             let cells = comparison.columns.map { column in
                 Cell(
-                    text: column.knows(fact) ? printable(text(column)) : "-",
+                    text: column.knows(fact) ? text(column).safe : "-",
                     emphasis: fact == .status ? column.validVerdict?.status.emphasis ?? .caution : nil,
                     isMarked: fact.map { differences[column.report.name]?.contains($0) == true } ?? false
                 )
             }
             return (label, cells)
         }
-        self.names = comparison.columns.map { printable($0.report.name) }
+        self.names = comparison.columns.map(\.report.name.safe)
         self.rows = [
             row("Status", .status) { $0.validVerdict?.status.rawValue ?? $0.report.stateText },
             row("Reason", .reason) { $0.reasonText },
@@ -51,25 +45,25 @@ struct ComparisonTable {
             row("Families", .families) { $0.says(.families) },
             row("Gateways", .gateways) { $0.says(.gateways) },
             row("Health", nil) { $0.report.health.rawValue },
-            row("Said", nil, said),
+            row("Said", nil) { $0.report.age(at: comparison.takenAt).map { "\($0.brief) ago" } ?? "nothing" },
             row("Behind", nil) { $0.behindText },
         ]
     }
 
-    /// A column for each backend.
+    /// A column for each backend, or a line where columns would say too little.
     ///
     /// - Parameters:
     ///   - width: The columns of the output; nil for as many as it takes.
     ///   - ellipsis: Stands for what is cut off.
-    /// - Returns: The lines; nil when they would say too little.
-    func lines(width: Int?, ellipsis: String) -> [LiveLine]? {
+    /// - Returns: The lines.
+    func lines(width: Int?, ellipsis: String) -> [LiveLine] {
         let lead = (self.rows.map(\.label.count).max() ?? 0) + 4
         var widths = self.names.indices.map { index in
             max(self.names[index].count, self.rows.map { $0.cells[index].text.count }.max() ?? 0) + 4
         }
         if let width {
             let room = width - lead
-            guard room >= widths.count * Self.leastColumns else { return nil }
+            guard room >= widths.count * Self.leastColumns else { return self.briefLines }
             // The widest gives first.
             while widths.reduce(0, +) > room, let widest = widths.max(), let index = widths.firstIndex(of: widest) {
                 widths[index] -= 1
@@ -93,7 +87,7 @@ struct ComparisonTable {
     }
 
     /// A line for each backend with what matters most.
-    var briefLines: [LiveLine] {
+    private var briefLines: [LiveLine] {
         let nameWidth = min(15, self.names.map(\.count).max() ?? 0)
         return self.names.indices.map { index in
             var line = LiveLine(self.rows.contains { $0.cells[index].isMarked } ? Self.mark : "  ", .bad)

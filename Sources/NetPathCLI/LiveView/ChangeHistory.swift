@@ -44,7 +44,7 @@ struct ChangeHistory: Hashable, Sendable {
     }
 
     /// Adds what happened, which takes the place of the oldest entry when there are too many.
-    mutating func add(_ time: WallTime, _ word: String, _ emphasis: TextStyle.Emphasis, _ text: String) {
+    private mutating func add(_ time: WallTime, _ word: String, _ emphasis: TextStyle.Emphasis, _ text: String) {
         self.entries.insert(Entry(time: time, word: word, emphasis: emphasis, text: text), at: 0)
         if self.entries.count > Self.capacity { self.entries.removeLast() }
     }

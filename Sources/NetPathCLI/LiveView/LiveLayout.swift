@@ -3,17 +3,9 @@
 
 import NetPath
 
-extension StatusSnapshot: LiveSnapshot {
-    static let command = "watch"
-
-    func record(in history: inout ChangeHistory, since _: Self?) { history.record(self) }
-
-    func sections(of picture: LivePicture<Self>, local _: (WallTime) -> CivilTime) -> [LiveSection] {
-        [self.path?.section(picture.size, picture.characters)].compactMap(\.self)
-            + [self.backendSection(picture.characters)]
-    }
-
-    func title(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveLine] {
+extension StatusSnapshot {
+    /// What stands at the top of the live view.
+    func title(of picture: LivePicture, local: (WallTime) -> CivilTime) -> [LiveLine] {
         let (word, emphasis, sentence) = self.headline
         let isStale = self.path?.isStale == true
         let columns = picture.size.columns
@@ -35,10 +27,6 @@ extension StatusSnapshot: LiveSnapshot {
         if reason.count > limit { reason[limit - 1] = reason[(limit - 1)...].joined(separator: " ") }
         let facts = picture.isRoomy ? self.path?.facts(picture.characters) : nil
         return lines + reason.prefix(limit).map { LiveLine($0, .strong) } + [facts].compactMap { $0 }
-    }
-
-    func remark(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> String? {
-        picture.history.entries.first.map { "last change \(local($0.time).text)" }
     }
 }
 

@@ -11,9 +11,9 @@ struct TerminalSize: Hashable, Sendable {
 }
 
 /// Everything a live view shows; ``lines(_:local:)`` draws it.
-struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
+struct LivePicture: Sendable {
     /// The latest snapshot.
-    private(set) var snapshot: Snapshot?
+    private(set) var snapshot: StatusSnapshot?
     /// The latest changes and messages, which fill the rest of the terminal.
     var history = ChangeHistory()
     /// The size of the terminal.
@@ -24,19 +24,15 @@ struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
     let characters: LiveCharacters
     /// How to leave, for the last row.
     let hint: String
-    /// When the view ends by itself.
-    var end: WallTime?
 
     /// Takes the next snapshot.
-    mutating func record(_ snapshot: Snapshot) {
-        snapshot.record(in: &self.history, since: self.snapshot)
+    mutating func record(_ snapshot: StatusSnapshot) {
+        self.history.record(snapshot)
         self.snapshot = snapshot
     }
 
     /// With less than this everything is said as briefly as possible.
-    private static var roomy: TerminalSize { TerminalSize(columns: 36, rows: 16) }
-    /// The rows that the other sections need to say anything.
-    private static var leastRest: Int { 6 }
+    private static let roomy = TerminalSize(columns: 36, rows: 16)
 
     var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
 
@@ -50,14 +46,13 @@ struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
         let rows = max(1, self.size.rows)
         var lines = self.snapshot?.title(of: self, local: local) ?? []
         let footer = self.isRoomy ? [self.footer(local: local)] : []
-        let sections =
-            (self.snapshot?.sections(of: self, local: local) ?? [])
-            + [self.history.section(self.size, self.characters, local: local)]
-        let room = max(0, rows - lines.count - footer.count)
+        let sections = [
+            self.snapshot?.path?.section(self.size, self.characters), self.snapshot?.backendSection(self.characters),
+            self.history.section(self.size, self.characters, local: local),
+        ].compactMap(\.self)
         let wanted = sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
-        let reserved = zip(sections, wanted).map { $0.comesFirst && $1 + Self.leastRest <= room ? $1 : 0 }
-        let shares = LiveSection.shares(of: room - reserved.reduce(0, +), wanted: zip(wanted, reserved).map(-))
-        for (section, share) in zip(sections, zip(shares, reserved).map(+)) {
+        let shares = LiveSection.shares(of: max(0, rows - lines.count - footer.count), wanted: wanted)
+        for (section, share) in zip(sections, shares) {
             lines += section.lines(rows: share, isRoomy: self.isRoomy)
         }
         lines += Array(repeating: LiveLine(), count: max(0, rows - lines.count - footer.count)) + footer
@@ -67,8 +62,8 @@ struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
     }
 
     private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
-        var line = LiveLine("\(self.name) \(Snapshot.command)", .faint)
-        if let remark = self.snapshot?.remark(of: self, local: local) { line.append("   \(remark)", .faint) }
+        var line = LiveLine("\(self.name) watch", .faint)
+        if let change = self.history.entries.first { line.append("   last change \(local(change.time).text)", .faint) }
         line.append(self.hint, .faint, rightIn: self.size.columns)
         return line
     }

@@ -12,8 +12,6 @@ struct LiveSection: Hashable, Sendable {
     var brief: [LiveLine]
     /// Whether to say how many things had no room; what is merely older needs no count.
     var isCounted = true
-    /// Whether it is shown whole before others get a row, if that leaves them enough to say anything.
-    var comesFirst = false
 
     /// The rows that stand above the contents.
     private static func overhead(isRoomy: Bool) -> Int { isRoomy ? 2 : 1 }

@@ -4,34 +4,20 @@
 import NetPath
 import Synchronization
 
-/// What a live view is made from.
-protocol LiveSnapshot: Sendable {
-    /// The command whose view it is.
-    static var command: String { get }
-    /// Adds what is new since an earlier one.
-    func record(in history: inout ChangeHistory, since earlier: Self?)
-    /// What stands at the top.
-    func title(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveLine]
-    /// What stands below it, the changes apart.
-    func sections(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveSection]
-    /// What the last row says besides the command and how to leave.
-    func remark(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> String?
-}
-
-/// A live view: keeps the state, and draws it anew when it or the terminal changed, and only then.
+/// The live view of `watch`: keeps the state, and draws it anew when it or the terminal changed, and only then.
 ///
 /// Frames go through ``WatchOutput``: a terminal that takes nothing does not block, and gets the newest frame next.
-struct LiveView<Snapshot: LiveSnapshot>: Sendable {
+struct LiveView: Sendable {
     /// What frames are drawn from, at the moment they are drawn.
     private final class Model: Sendable {
-        let state: Mutex<LivePicture<Snapshot>>
+        let state: Mutex<LivePicture>
 
-        init(_ state: LivePicture<Snapshot>) {
+        init(_ state: LivePicture) {
             self.state = Mutex(state)
         }
     }
 
-    let output: WatchOutput<Snapshot>
+    let output: WatchOutput<StatusSnapshot>
     let screen: TerminalScreen
     private let loop: EventLoop
     private let model: Model
@@ -43,14 +29,7 @@ struct LiveView<Snapshot: LiveSnapshot>: Sendable {
     ///   - loop: The loop that the output turns.
     ///   - style: How to mark up.
     ///   - context: What the program is called, and where TERM and the character set are looked up.
-    ///   - end: When the view ends by itself.
-    init?(
-        _ descriptor: WatchDescriptor,
-        loop: EventLoop,
-        style: TextStyle,
-        context: ToolContext,
-        end: WallTime? = nil
-    ) {
+    init?(_ descriptor: WatchDescriptor, loop: EventLoop, style: TextStyle, context: ToolContext) {
         let environment = context.environment
         guard !["", "dumb"].contains(environment["TERM", default: ""]), let screen = TerminalScreen(descriptor)
         else { return nil }
@@ -58,8 +37,7 @@ struct LiveView<Snapshot: LiveSnapshot>: Sendable {
             LivePicture(
                 name: context.name,
                 characters: LiveCharacters(environment: environment),
-                hint: screen.readsKeys ? "q quits" : "Ctrl-C quits",
-                end: end
+                hint: screen.readsKeys ? "q quits" : "Ctrl-C quits"
             )
         )
         self.output = WatchOutput(descriptor, loop: loop) { _, previous in
@@ -81,7 +59,7 @@ struct LiveView<Snapshot: LiveSnapshot>: Sendable {
     /// - Parameters:
     ///   - snapshot: The snapshot.
     ///   - onlyFirst: Whether to do nothing when another one was shown before.
-    func show(_ snapshot: Snapshot, onlyFirst: Bool = false) {
+    func show(_ snapshot: StatusSnapshot, onlyFirst: Bool = false) {
         let isShown = self.model.state.withLock { state in
             if onlyFirst, state.snapshot != nil { return false }
             state.record(snapshot)
