@@ -35,7 +35,9 @@ extension Comparison {
         }
         let (differences, columns) = (self.differences, self.columns)
         if !differences.isEmpty { screen.heading("Differences") }
-        for difference in differences { screen.row(difference.backend, [difference.summary] + difference.explanations) }
+        for difference in differences {
+            screen.row(difference.backend, [difference.summary] + difference.explanations)
+        }
         if columns.contains(where: { $0.absence != nil }) { screen.heading("Without a verdict") }
         for column in columns { column.absence.map { screen.row(column.report.name, [$0]) } }
         return screen.text

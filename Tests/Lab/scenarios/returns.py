@@ -77,7 +77,7 @@ def administrator(world, watch):
     world.veth("lan0", 1)
     play(world, watch, "10.1.0.1", WIRED, lambda: world.here("link set lan0 down"),
          lambda: world.here("link set lan0 up", "route add default via 10.1.0.1 dev lan0"),
-         lost=["?unsatisfied interfaceDown", "unsatisfied allDown"], up=["?unsatisfied noCarrier", WAITING])
+         lost=["?unsatisfied interfaceDown", "unsatisfied allDown"], up=["?unsatisfied noCarrier", "?unsatisfied noRoute"])
 
 
 def pulled(world, watch, number):
