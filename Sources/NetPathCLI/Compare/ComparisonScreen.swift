@@ -54,7 +54,8 @@ extension Comparison {
                 guard let absence = column.absence, old != nil || column.report.health != .starting else { return nil }
                 return "unknown \(name): \(absence)"
             }
-            var text = "\(verdict.status.rawValue) \(name): \(verdict.isStated ? "states: " : "")\(verdict.reason.message)"
+            let verb = verdict.isStated ? "states: " : ""
+            var text = "\(verdict.status.rawValue) \(name): \(verb)\(verdict.reason.message)"
             if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }
             for difference in self.differences where difference.backend == name {
                 guard difference.against != name else {
