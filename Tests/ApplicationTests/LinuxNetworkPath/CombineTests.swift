@@ -8,7 +8,7 @@ extension ConsumerPackageTests {
     /// The trait `OpenCombine`, as a package that asks for it, and what it means for those who do not.
     struct CombineTests {
         @Test(.needsNamespaces) func publishersFollowTheKernel() throws {
-            let package = try ConsumerPackage("Tests/Packages/Combine", configuration: "debug")
+            let package = try ConsumerPackage("Tests/Packages/Combine", configuration: "debug", scratch: "combine")
             let (lab, wan) = try NetworkNamespace.online()
             let program = try lab.start(package.program("App"), [])
             var seen: [String] = []

@@ -35,6 +35,7 @@ struct ConsumerPackage {
     ///   - hidden: A module that an earlier package left in the folder, and that the compiler must not find.
     ///   - program: A product of netpath itself that is built besides.
     ///   - configuration: How it is built.
+    ///   - scratch: Names a folder of its own, for a package that asks for other traits.
     ///   - options: Options of `swift build`; with them it has a folder of its own.
     /// - Throws: ``Failure`` with the end of what a build printed.
     init(
@@ -42,9 +43,10 @@ struct ConsumerPackage {
         without hidden: String? = nil,
         program: String? = nil,
         configuration: String = "release",
+        scratch: String? = nil,
         _ options: [String] = []
     ) throws {
-        let build = Self.scratch(options.isEmpty ? configuration : "with-options")
+        let build = Self.scratch(scratch ?? (options.isEmpty ? configuration : "with-options"))
         self.products = build.appendingPathComponent(configuration)
         if let hidden {
             let module = self.products.appendingPathComponent("Modules/\(hidden).swiftmodule")
@@ -65,6 +67,8 @@ struct ConsumerPackage {
     static func swift(_ command: String, at package: String, scratch: String, _ configuration: String) -> [String] {
         [
             self.swift, command, "-c", configuration, "--package-path", package, "--scratch-path", scratch,
+            // Which changes nothing that is built, and is for editors.
+            "--disable-index-store",
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
             "--disable-build-manifest-caching",
         ]
