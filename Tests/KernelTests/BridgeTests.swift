@@ -73,6 +73,24 @@ struct BridgeTests {
         }
     }
 
+    /// The kernel uses a backup port while the other one has no carrier, and where that leads the frames go.
+    @Test func aBackupPortStandsInForOneWithoutACarrier() throws {
+        try self.lab.run("bridge fdb replace 02:00:00:00:00:01 dev eth0 master static sticky")
+        try self.lab.run("bridge link set dev eth0 backup_port vnet0")
+        let watched = try Watched(self.lab)
+        try self.lab.keepSending(to: "9.0.0.1")
+        try watched.monitor.next { $0["gateways"]?.elements.first?["answers"] == true }
+        // With its carrier.
+        try watched.expect("unsatisfied", "noCarrier") { try self.lab.run("bridge link set dev eth0 state 0") }
+        try watched.expect("satisfied", "routed") { try self.ports[0].setPeerCarrier(false) }
+        for line in [
+            "link add v0 up type veth peer name v1", "link add br1 up type bridge", "link set v1 up master br1",
+            "link set v0 master br0",
+        ] { try self.lab.ip(line) }
+        try self.lab.run("bridge link set dev eth0 backup_port v0")
+        try watched.monitor.next { self.isDoubtful($0.value) || $0["status"] == "unsatisfied" }
+    }
+
     /// A pair of veths whose other end is no port any more leads nowhere, whatever was learnt behind it.
     @Test func aLooseEndIsADoubt() throws {
         for line in [

@@ -70,6 +70,26 @@ struct ManyInterfacesTests {
         }
     }
 
+    /// Answers that name a hundred next hops do not all fit into a socket at once.
+    @Test func aRouteOverAHundredInterfacesIsAnswered() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0")
+        let hops = (1...100).map { "nexthop via 10.1.\($0).1 dev x\($0)" }.joined(separator: " ")
+        try lab.ipBatch(
+            (1...100).flatMap { number in
+                [
+                    "link add x\(number) link wan0 up type macvlan mode bridge",
+                    "address add 10.1.\(number).2/24 dev x\(number)",
+                ]
+            }
+        )
+        try lab.ip("route add default \(hops)")
+        let watched = try Watched(lab, configuration: self.configuration("netlink"))
+        try watched.expect("satisfied", "routed")
+        try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
+        try watched.expect("satisfied", "routed") { try lab.ip("route add default \(hops)") }
+    }
+
     @Test func newRulesAreAskedForAtOnce() throws {
         let lab = try self.lab(pairs: 30)
         let path = try Watched.write(self.configuration("netlink"), in: lab)

@@ -128,14 +128,16 @@ struct BridgeLookup {
             }
             guard let vlan = self.vlan(in: bridge, of: bridge == first ? upper : nil) else { return nil }
             let key = ForwardingUpdate.Key(bridge: bridge, vlan: vlan, address: address)
-            guard let port = self.port(for: key, in: table) else {
+            guard var port = self.port(for: key, in: table) else {
                 return group.hasLine ? nil : self.memories[key]?.withdrawnFrom.map { .lost(port: $0) }
             }
-            guard table.forwards(port, in: bridge) else {
-                // The port that takes over (`bridge link set … backup_port`).
+            if !table.forwards(port, in: bridge) {
+                // The port that takes over (`bridge link set … backup_port`), where this one has no carrier (`br_forward`,
+                // net/bridge/br_forward.c).
                 let backup: UInt32? = self.setting(IFLA_INFO_SLAVE_DATA, IFLA_BRPORT_BACKUP_PORT, of: port)
-                if let backup, table.forwards(backup, in: bridge) { return .reachable }
-                return .lost(port: Self.name(of: port, in: table))
+                guard let backup, table.entries[port]?.hasCarrier == false, table.forwards(backup, in: bridge)
+                else { return .lost(port: Self.name(of: port, in: table)) }
+                port = backup
             }
             guard let next = table.bridge(behind: port) else { return table.isLooseEnd(port) ? nil : .reachable }
             (bridge, entrance) = (next, table.otherEnd(of: port))

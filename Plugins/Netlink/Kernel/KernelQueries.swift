@@ -27,6 +27,8 @@ final class KernelQueries {
         socket.requestStrictChecking()
         // The kernel answers at once; the bound is for sandboxes that swallow requests.
         socket.setReceiveTimeout(seconds: 1)
+        // libnl asks for 32 KiB. The kernel takes room only for what waits.
+        socket.setReceiveBuffer(bytes: 1 << 20)
         return socket
     }
 
@@ -172,12 +174,29 @@ final class KernelQueries {
             switch reception {
             case .messages: continue
             case .empty: return results
-            // An answer did not fit, and does now.
-            case .overrun where !isRepeated: return self.askTogether(requests, body, isRepeated: true)
+            case .overrun where !isRepeated:
+                let lost = results.indices.filter { if case .failure(.timedOut) = results[$0] { true } else { false } }
+                for (position, answer) in zip(lost, self.askAgain(lost.map { requests[$0] }, body)) {
+                    results[position] = answer
+                }
+                return results
             case .overrun, .failed:
                 return results.map { if case .failure(.timedOut) = $0 { .failure(.broken) } else { $0 } }
             }
         }
         return results
+    }
+
+    /// Asks what was asked before: an answer did not fit into this process's buffer and does now, or all of them did not fit into
+    /// the socket's, and half of them may.
+    private func askAgain<Answer>(
+        _ requests: [NetlinkRequest],
+        _ body: (NetlinkMessage) -> Answer?
+    ) -> [Result<Answer, KernelError>] {
+        // What is still queued is answered anew.
+        self.startOver()
+        guard requests.count > 1 else { return self.askTogether(requests, body, isRepeated: true) }
+        let half = requests.count / 2
+        return self.askTogether(Array(requests[..<half]), body) + self.askTogether(Array(requests[half...]), body)
     }
 }

@@ -25,10 +25,11 @@ extension EventFilter {
             let entries = defaults.isEmpty ? [] : Self.dispatchForwarding(Self.hardwareBlock(defaults))
             return (entries, entries)
         }
-        let all = defaults + addresses.prefix(Self.gatewayLimit)
+        let isAny = addresses.count > Self.gatewayLimit
+        let all = isAny ? [.accept] : Self.hardwareBlock(defaults + addresses)
         // What grows old tells nothing.
-        let withdrawn = Self.state(NUD_STALE, true: 0, false: 1) + [.reject] + Self.hardwareBlock(all)
-        let learnt = Self.hardwareBlock(interests.followsForwarding ? all : defaults)
+        let withdrawn = Self.state(NUD_STALE, true: 0, false: 1) + [.reject] + all
+        let learnt = interests.followsForwarding ? all : Self.hardwareBlock(defaults)
         return (Self.dispatchForwarding(withdrawn), Self.dispatchForwarding(learnt))
     }
 
