@@ -18,6 +18,8 @@ struct ResponseHead {
     /// Whether it promises a body of more bytes than there are numbers for, which libcurl takes for one without a length.
     private(set) var isLengthImpossible = false
     private var size = 0
+    /// Whether an answer with its status may have a body (RFC 9110, 6.4.1).
+    private var mayHaveBody: Bool { self.status != 204 && self.status != 304 }
 
     /// Takes a line with its end, and says whether the head is still short enough.
     mutating func take(_ line: [UInt8]) -> Bool {
@@ -39,11 +41,12 @@ struct ResponseHead {
             let field = HeaderFields.Field(name: String(text[..<colon]), value: String(value.trimmed))
             self.headers.fields.append(field)
             switch field.name.lowercased() {
-            case "transfer-encoding": self.isChunked = true
+            case "transfer-encoding": self.isChunked = field.value.lowercased().hasSuffix("chunked")
             case "content-length":
-                // libcurl reads no further either.
-                let digits = field.value.prefix { ("0"..."9").contains($0) }
-                self.isLengthImpossible = !digits.isEmpty && Int64(digits) == nil
+                // libcurl reads a sign, and digits, and no further.
+                let sign = field.value.prefix { "+-".contains($0) }.prefix(1)
+                let digits = field.value.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
+                self.isLengthImpossible = self.mayHaveBody && !digits.isEmpty && Int64(digits) == nil
             default: break
             }
         }

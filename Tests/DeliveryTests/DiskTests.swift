@@ -94,16 +94,18 @@ struct DiskTests {
         try delivery.stop()
     }
 
-    /// An answer for which the disk has no room costs its body, and keeps no other request from going out.
-    @Test func anAnswerThatDoesNotFitIsKeptWithoutItsBody() throws {
+    /// An answer for which the disk has no room costs its body and a long head, and keeps no other request from going out.
+    @Test(arguments: ["/bytes?n=4000000", "/long-header?n=1000&lines=200"])
+    func anAnswerThatDoesNotFitIsKeptWithoutItsBody(_ path: String) throws {
         var tool = try QueueTool()
         tool.file = "\(try tool.lab.makeDisk(of: "3m"))/queue.sqlite"
         let server = try tool.serve()
         _ = try tool.run("queue", "pause")
-        let kept = try tool.run("send", "--wait", "--timeout", "5s", "-d", "big", QueueTool.origin + "/bytes?n=4000000")
+        let kept = try tool.run("send", "--wait", "--timeout", "5s", "-d", "big", QueueTool.origin + path)
         #expect(kept.errors.contains("stays in the queue"), "\(kept.errors)")
         let id = try #require(try tool.run("queue", "--json").documents.first?["id"]?.string)
         for number in 1...8 { try tool.send("-d", "small-\(number)", path: "/ok?id=\(number)") }
+        if path.hasPrefix("/long-header") { try tool.lab.fill(tool.lab.directory + "/small") }
         _ = try tool.run("queue", "resume")
         let run = try tool.run("queue", "run", "--until-empty", "--timeout", "40s")
         #expect(run.status == 0, "\(run.errors)")

@@ -21,7 +21,8 @@ public struct QueueSettings: Sendable {
     /// for those of them that have answered before, so that neither slow hosts nor ones that never answer keep others
     /// waiting. An attempt that has run for a second takes a quarter of a place, unless there is only one.
     public var concurrency = 16
-    /// How many of them go to the same host at most.
+    /// How many of them go to the same host at most; one that has run for ten seconds counts as a quarter, where there may be
+    /// several.
     public var perHostConcurrency = 4
     /// The longest wait of a request after its first failure, and the longest first pause of a host.
     ///

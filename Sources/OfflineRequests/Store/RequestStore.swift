@@ -97,6 +97,7 @@ final class RequestStore: Sendable {
                     try db.executeDirectly("BEGIN IMMEDIATE")
                     transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
                     transaction.lacksRoom = missing
+                    transaction.leavesOutAnswers = self.isReserveUsed.load(ordering: .relaxed)
                     value = try body(transaction)
                     try transaction.finish()
                     try db.executeDirectly("COMMIT")
@@ -125,7 +126,8 @@ final class RequestStore: Sendable {
 
     /// How many bytes are missing for requests of so many to be taken; nil when they may be.
     private func lackOfRoom(forRequestsOf size: Int?, in db: Database) throws -> Int? {
-        guard let size else { return max(1, self.reserve.keep(forRequestsOf: 0)) }
+        // What was given up a moment ago is for what is written now.
+        guard let size else { return max(1, self.reserve.lack) }
         guard size > 0, self.reserve.keep(forRequestsOf: size) > 0 else { return nil }
         // What is in the file already needs no room for a second time.
         _ = try? db.checkpoint(.truncate)
@@ -135,7 +137,8 @@ final class RequestStore: Sendable {
 
     /// Gives up what was reserved for when the disk is full, and brings into the file what is in the journal.
     func makeRoom() {
-        if self.reserve.release() { self.isReserveUsed.store(true, ordering: .relaxed) }
+        _ = self.reserve.release()
+        self.isReserveUsed.store(true, ordering: .relaxed)
         // What still keeps it from being written, the next transaction says.
         self.emptyJournal()
     }
@@ -244,7 +247,14 @@ final class RequestStore: Sendable {
             guard let end = page.last?.sequence else { return damaged }
             last = end
             for stored in page where stored.state != .running {
-                if try stored.intact(self.bodies) == nil { damaged.append(stored.id) }
+                guard let request = try stored.intact(self.bodies) else {
+                    damaged.append(stored.id)
+                    continue
+                }
+                // It would wait for another host; what is made anew has the right one.
+                guard Gate(text: stored.gate) == Gate(request) else {
+                    throw QueueError.corrupt(path: self.paths.database, setAsideAs: nil)
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ enum StoreSchema {
     /// An insert changes little in several pages, which are written whole.
     static let pageSize = 2048
     /// In `user_version`, where a process of an older version sees it.
-    static let version = 2
+    static let version = 3
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
@@ -33,8 +33,15 @@ enum StoreSchema {
     }
 
     private static let apartIndex = "CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);"
-    /// What version 1 had otherwise: the condition of this index, without which queries that name it fail.
-    private static let changes = "DROP INDEX requestApart; \(Self.apartIndex) PRAGMA user_version = \(Self.version)"
+    private static let readyIndex = """
+        CREATE INDEX requestReady ON request (gate, attempts, priority DESC) WHERE state = 'ready';
+        """
+    /// What earlier versions had otherwise: the condition of the one index, without which queries that name it fail, in version
+    /// 1; the order in the other one.
+    private static let changes = """
+        DROP INDEX requestApart; \(Self.apartIndex) DROP INDEX requestReady; \(Self.readyIndex)
+        PRAGMA user_version = \(Self.version)
+        """
 
     private static let tables = """
         CREATE TABLE queue (
@@ -52,7 +59,7 @@ enum StoreSchema {
           answerBody BLOB
         );
         CREATE UNIQUE INDEX requestID ON request (id);
-        CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
+        \(Self.readyIndex)
         CREATE INDEX requestDue ON request (due) WHERE state = 'backoff';
         \(Self.apartIndex)
         CREATE INDEX requestLane ON request (lane) WHERE lane IS NOT NULL AND \(Self.pending);

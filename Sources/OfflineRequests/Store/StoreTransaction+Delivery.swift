@@ -13,11 +13,13 @@ extension StoreTransaction {
     func gates(limit: Int = .max) throws -> [StoreGate] {
         let sql = """
             SELECT gate AS id, priority, sequence AS first FROM request INDEXED BY requestReady
-            WHERE state = 'ready' AND gate > ? ORDER BY gate, retries, priority DESC, sequence LIMIT 1
+            WHERE state = 'ready' AND gate > ? ORDER BY gate, attempts, priority DESC, sequence LIMIT 1
             """
         var gates: [StoreGate] = []
         let statement = try self.db.cachedStatement(sql: sql)
         while gates.count < limit, let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) {
+            // What is no text sorts behind all texts, and would come again and again.
+            if next.id == gates.last?.id { throw StoreDamage(message: "a gate is no text") }
             gates.append(next)
         }
         return gates
@@ -36,7 +38,7 @@ extension StoreTransaction {
         return Set(tried.compactMap { Gate(text: $0) } + (try self.gates(limit: limit)).map(\.gate))
     }
 
-    /// The requests that may go through a gate, in the order they are to go: those first that failed least.
+    /// The requests that may go through a gate, in the order they are to go: those first that were tried least.
     ///
     /// Whether they are what was taken has to be looked at before they go, and not within the transaction.
     func ready(
@@ -46,16 +48,16 @@ extension StoreTransaction {
         except isKnown: (UUID) -> Bool = { _ in false }
     ) throws -> [ReadyRequest] {
         let gates = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ?"
-        let oldest = "ORDER BY retries, priority DESC"
+        let oldest = "ORDER BY attempts, priority DESC"
         // One look into the index, whose order is that of `oldest`, and another for what it says.
         let other: String? =
             switch order {
             case .oldest: nil
             case .newest:
-                "(retries, priority) = (SELECT retries, priority FROM request \(gates) \(oldest) LIMIT 1) "
+                "(attempts, priority) = (SELECT attempts, priority FROM request \(gates) \(oldest) LIMIT 1) "
                     + "ORDER BY sequence DESC"
-            case .mostFailed:
-                "retries = (SELECT max(retries) FROM request \(gates) AND retries > 0) ORDER BY priority DESC, sequence"
+            case .mostTried:
+                "attempts = (SELECT max(attempts) FROM request \(gates) AND attempts > 0) ORDER BY priority DESC, sequence"
             }
         let first = try other.map { condition in
             try self.ready("\(gates) AND \(condition)", [gate, gate], limit: min(limit, 1), except: isKnown)
@@ -191,16 +193,21 @@ extension StoreTransaction {
         try self.set(row, .held, status: status, error: error, "waiting = ?", [JSON.text(of: reason)])
     }
 
+    /// A longer head is left out with the body: the one that a server may send is six times as long in the file.
+    private static let longHead = 4 << 10
+
     /// Keeps a response with its request.
     ///
-    /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
+    /// Where it has no room, its body is left out, and long headers: that it was answered must be known whatever happens.
     private func keep(_ response: TransportResponse, of row: StoredRow) throws {
         var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
         if response.isCut { answer.isCut = true }
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
         let isTooLong = try self.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes
-        if isTooLong || self.leavesOutBodies, !body.isEmpty {
+        let isHeadTooLong = self.leavesOutAnswers && head.utf8.count > Self.longHead
+        if isHeadTooLong || !body.isEmpty && (isTooLong || self.leavesOutAnswers) {
             answer.isCut = true
+            if isHeadTooLong { answer.headers = HeaderFields() }
             (head, body) = (try JSON.text(of: answer), Data())
         }
         try self.execute(

@@ -25,8 +25,8 @@ final class StoreTransaction {
     var leases: [BodyLease] = []
     /// How many bytes are missing on the disk for a request to be taken; nil when there is room.
     var lacksRoom: Int?
-    /// Whether the bodies of responses are left out, as the disk has no room for one.
-    var leavesOutBodies = false
+    /// Whether the bodies of responses are left out, and long headers: what was reserved is for the ends of all requests.
+    var leavesOutAnswers = false
     private var counted: Counted?
 
     /// What a transaction leaves to the next one of this process.

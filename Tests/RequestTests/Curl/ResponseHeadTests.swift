@@ -38,8 +38,16 @@ import Testing
         }
         #expect(isImpossible("99999999999999999999999"))
         #expect(isImpossible("99999999999999999999999, 9"))
+        #expect(isImpossible("+99999999999999999999999"))
         #expect(!isImpossible("9223372036854775807"))
-        for length in ["", "5, 5", "x"] { #expect(!isImpossible(length)) }
+        for length in ["", "+5", "5, 5", "x"] { #expect(!isImpossible(length)) }
+        // Which has no body.
+        #expect(!self.head("HTTP/1.1 204 No Content", "Content-Length: 99999999999999999999").isLengthImpossible)
+    }
+
+    @Test func onlyChunksHaveLengthsOfTheirOwn() {
+        #expect(self.head("HTTP/1.1 200 OK", "Transfer-Encoding: gzip, Chunked").isChunked)
+        #expect(!self.head("HTTP/1.1 200 OK", "Transfer-Encoding: identity").isChunked)
     }
 
     @Test func aHeadThatIsCutIsNotComplete() {

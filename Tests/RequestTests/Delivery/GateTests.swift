@@ -253,6 +253,27 @@ struct GateTests {
         #expect(lab.machine.slots(at: lab.now) == 3)
     }
 
+    /// What a server never answers leaves its other requests a place before an hour is over; a single place it keeps.
+    @Test(arguments: [4, 1]) func requestsWithoutAnAnswerLeavePlacesForOthersOfTheirHost(_ places: Int) throws {
+        var lab = MachineLab(QueueSettings.with { $0.perHostConcurrency = places })
+        lab.online()
+        for _ in 0..<places {
+            let request = post("a.net")
+            #expect(lab.waiting(request) == nil)
+            lab.machine.started(request.id, gate: Gate(request), at: lab.now)
+        }
+        #expect(lab.waiting(post("a.net")) == .concurrency)
+        guard places > 1 else {
+            #expect(lab.wake(post("a.net")) == nil)
+            return
+        }
+        let relief = lab.now.monotonic + DeliveryMachine.wholePlaceOfHost
+        #expect(lab.wake(post("a.net")) == relief)
+        lab.advance(to: relief)
+        #expect(lab.waiting(post("a.net")) == nil)
+        #expect(lab.machine.places(of: "a.net", at: lab.now) == 3)
+    }
+
     /// However many hosts that never answer there are, one that has answered is sent to at once.
     @Test func newHostsLeavePlacesForThoseThatAnswered() {
         var lab = MachineLab()

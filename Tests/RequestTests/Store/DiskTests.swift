@@ -86,6 +86,34 @@ import Testing
         }
     }
 
+    /// What is given up for the end of a request is not reserved again before that is written.
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func whatIsReservedIsForTheNextEnd() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 4 << 20)
+            let store = try bench.open()
+            let ids = try (0..<4).map { try store.insert(sample($0)).id }
+            let ballast = bench.folder["ballast"]
+            _ = FileManager.default.createFile(atPath: ballast, contents: nil)
+            let file = try FileHandle(forWritingTo: URL(filePath: ballast))
+            func fill() throws {
+                for size in [4096, 1] { while (try? file.write(contentsOf: Data(repeating: 1, count: size))) != nil {} }
+            }
+            try fill()
+            // As another process leaves it that was refused.
+            store.emptyJournal()
+            try fill()
+            func end(_ id: UUID) throws {
+                try store.transaction(durable: true, inserting: nil) { _ = try $0.cancel(id) }
+            }
+            #expect(throws: QueueError.self) { try end(ids[0]) }
+            store.makeRoom()
+            try end(ids[0])
+            #expect(try store.all().map(\.id) == Array(ids[1...]))
+        }
+    }
+
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
     func whatTheSenderSaidBeforeIsGoneWhereThereIsNoRoomForMore() throws {
         let bench = try StoreBench()

@@ -406,7 +406,7 @@ import Testing
         #expect(self.bench.salvages.isEmpty)
     }
 
-    @Test func aFileOfAnEarlierVersionIsBroughtUpToDate() throws {
+    @Test(arguments: 1...2) func aFileOfAnEarlierVersionIsBroughtUpToDate(version: Int) throws {
         let first = try self.bench.open()
         let id = try first.insert(sample(1)).id
         first.close()
@@ -414,9 +414,16 @@ import Testing
         try file.write { db in
             try db.execute(
                 sql: """
+                    DROP INDEX requestReady;
+                    CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
+                    PRAGMA user_version = \(version)
+                    """
+            )
+            guard version == 1 else { return }
+            try db.execute(
+                sql: """
                     DROP INDEX requestApart;
-                    CREATE INDEX requestApart ON request (state) WHERE state IN ('running', 'held', 'dead', 'succeeded');
-                    PRAGMA user_version = 1
+                    CREATE INDEX requestApart ON request (state) WHERE state IN ('running', 'held', 'dead', 'succeeded')
                     """
             )
         }
@@ -432,6 +439,7 @@ import Testing
         #expect(try store.transaction(durable: true) { try $0.resumeHeld() } == 0)
         #expect(try store.all([.dead]).isEmpty)
         #expect(try store.all().map(\.id) == [id])
+        try store.check()
         #expect(self.bench.salvages.isEmpty)
     }
 

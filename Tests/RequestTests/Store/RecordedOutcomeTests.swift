@@ -51,8 +51,12 @@ import Testing
         #expect(try order(.newest) == [4, 2, 3, 0, 1])
         #expect(try order(.newest, limit: 1) == [4])
         #expect(try order(.newest, limit: 1, except: [ids[2], ids[3], ids[4]]) == [0])
-        #expect(try order(.mostFailed) == [1, 2, 3, 4, 0])
-        #expect(try order(.mostFailed, limit: 0) == [])
+        #expect(try order(.mostTried) == [1, 2, 3, 4, 0])
+        #expect(try order(.mostTried, limit: 0) == [])
+        // An attempt that the end of a process cut short was one.
+        try self.change { _ = try $0.markRunning(ids[2]) }
+        try self.change { _ = try $0.releaseRunning() }
+        #expect(try order(.oldest) == [3, 4, 0, 2, 1])
     }
 
     @Test func gatesAreHostsAndRequirements() throws {

@@ -15,8 +15,10 @@ struct StoreModel {
         var policy: LanePolicy
         var priority: RequestPriority
         var due: Int?
-        /// How many attempts failed that counted.
-        var failures = 0
+        /// How often it was tried.
+        var attempts = 0
+        /// Whether it was answered, so that it is not tried again.
+        var isAnswered = false
     }
 
     /// All that wait, in order.
@@ -40,19 +42,26 @@ struct StoreModel {
         (self.pending + self.finished).sorted { self.numbers[$0.id] ?? 0 < self.numbers[$1.id] ?? 0 }.map(\.id)
     }
 
-    /// Those that may go: those that failed least, by priority, then in order.
+    /// Those that may go: those that were tried least, by priority, then in order.
     var ready: [UUID] {
         let ready = self.pending.filter { $0.state == .ready }
-        return Set(ready.map(\.failures)).sorted().flatMap { failures in
+        return Set(ready.map(\.attempts)).sorted().flatMap { attempts in
             RequestPriority.allCases.reversed().flatMap { priority in
-                ready.filter { $0.failures == failures && $0.priority == priority }
+                ready.filter { $0.attempts == attempts && $0.priority == priority }
             }
         }
         .map(\.id)
     }
 
-    mutating func failed(_ id: UUID) {
-        for index in self.pending.indices where self.pending[index].id == id { self.pending[index].failures += 1 }
+    mutating func start(_ id: UUID) {
+        self.set(id, .running)
+        for index in self.pending.indices where self.pending[index].id == id && !self.pending[index].isAnswered {
+            self.pending[index].attempts += 1
+        }
+    }
+
+    mutating func answer(_ id: UUID) {
+        for index in self.pending.indices where self.pending[index].id == id { self.pending[index].isAnswered = true }
     }
 
     mutating func insert(_ request: RetryableRequest) {
@@ -133,13 +142,9 @@ struct StoreModel {
 
     mutating func requeue(_ id: UUID) {
         if let entry = self.pending.first(where: { $0.id == id }) {
-            if entry.state == .held {
-                self.set(id, .ready)
-                if let index = self.pending.firstIndex(where: { $0.id == id }) { self.pending[index].failures = 0 }
-            }
+            if entry.state == .held { self.set(id, .ready) }
         } else if let index = self.finished.firstIndex(where: { $0.id == id && $0.state == .dead }) {
             var entry = self.finished.remove(at: index)
-            entry.failures = 0
             entry.state = self.pending.contains { $0.lane != nil && $0.lane == entry.lane } ? .blocked : .ready
             self.pending.append(entry)
             self.last += 1

@@ -79,7 +79,7 @@ private struct Walk {
         case 8..<11:
             guard let id = self.pick(.ready) else { return "nothing ready" }
             #expect(try self.change { try $0.markRunning(id) })
-            self.model.set(id, .running)
+            self.model.start(id)
             return "start"
         case 11..<17: return try self.finish()
         case 17:
@@ -134,13 +134,12 @@ private struct Walk {
         let body = bodies.randomElement(using: &self.random) ?? nil
         let response = body.map { TransportResponse(status: 200, body: $0) }
         #expect(try self.change { try $0.finish(id, disposition, status: 200, response: response) } != nil)
+        if response != nil { self.model.answer(id) }
         switch disposition {
         case .succeeded where response == nil: self.model.remove(id)
         case .succeeded: self.model.bury(id, .succeeded)
         case .waitForPath: self.model.set(id, .ready)
-        case .retry:
-            self.model.set(id, .backoff, due: self.time + 7)
-            self.model.failed(id)
+        case .retry: self.model.set(id, .backoff, due: self.time + 7)
         case .hold: self.model.set(id, .held)
         case .dead where response != nil: self.model.bury(id, .dead)
         case .dead: self.model.giveUp(id)

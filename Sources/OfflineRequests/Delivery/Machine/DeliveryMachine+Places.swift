@@ -10,6 +10,9 @@ import NetPath
 extension DeliveryMachine {
     /// How long an attempt takes a whole place.
     static let wholePlace: Duration = .seconds(1)
+    /// How long it takes a whole one of those of its host: longer, since a server that works at its answers is to get no more
+    /// at once than it was meant to.
+    static let wholePlaceOfHost: Duration = .seconds(10)
     /// How much longer the hosts that are left alone wait for one another, for each of them: a turn looks at all, so that
     /// it costs the more the more there are.
     private static let pacePerHost: Duration = .milliseconds(1)
@@ -23,7 +26,7 @@ extension DeliveryMachine {
     /// How many requests may be started now, if their gates are open.
     func slots(at now: Moment) -> Int {
         guard !self.isPaused, self.facts?.leadsSomewhere == true, !self.isReconnecting(at: now) else { return 0 }
-        return max(0, self.limit(at: now) * 4 - self.load(at: now)) / 4
+        return max(0, self.limit(at: now) * 4 - self.load(at: now, Self.wholePlace)) / 4
     }
 
     /// Why a request with that gate may not be started now; nil when it may.
@@ -36,8 +39,8 @@ extension DeliveryMachine {
     }
 
     /// How many more requests may be sent to a host at the same time.
-    func places(of host: String) -> Int {
-        max(0, self.limit(of: host) - self.running(on: host))
+    func places(of host: String, at now: Moment) -> Int {
+        max(0, self.limit(of: host) * 4 - self.load(at: now, Self.wholePlaceOfHost) { $0.host == host }) / 4
     }
 
     func running(on host: String) -> Int { self.running.values.count { $0.host == host } }
@@ -67,11 +70,11 @@ extension DeliveryMachine {
             let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
             return Obstacle(reason: reason, until: [relief.until, self.nextStep(after: now)].compactMap { $0 }.min())
         }
-        let running = self.running(on: host)
-        // Only its own end helps.
-        guard running < self.limit(of: host) else { return Obstacle(reason: .concurrency) }
+        let lack = self.lack(of: self.limit(of: host), at: now, Self.wholePlaceOfHost) { $0.host == host }
+        if let lack { return lack }
         // Many hosts that never answer look like new ones until their attempts time out.
-        let reserved = running > 0 ? self.lastPlaces : self.proven.contains(host) ? 0 : (self.lastPlaces + 1) / 2
+        let isIdle = self.running(on: host) == 0
+        let reserved = !isIdle ? self.lastPlaces : self.proven.contains(host) ? 0 : (self.lastPlaces + 1) / 2
         if let relief = self.lack(of: self.concurrency - reserved, at: now) { return relief }
         guard let health = self.hosts[host] else { return nil }
         let relief = self.lack(of: max(1, self.concurrency / 4), at: now) { self.hosts[$0.host] != nil }
@@ -90,11 +93,12 @@ extension DeliveryMachine {
     private func lack(
         of places: Int,
         at now: Moment,
+        _ wholePlace: Duration = Self.wholePlace,
         among isMeant: (Attempt) -> Bool = { _ in true }
     ) -> Obstacle? {
-        let excess = self.load(at: now, of: isMeant) + 4 - places * 4
+        let excess = self.load(at: now, wholePlace, of: isMeant) + 4 - places * 4
         guard excess > 0 else { return nil }
-        let ends = self.running.values.filter(isMeant).map { $0.since + Self.wholePlace }.filter { $0 > now.monotonic }
+        let ends = self.running.values.filter(isMeant).map { $0.since + wholePlace }.filter { $0 > now.monotonic }
         // Each of them frees three quarters.
         let count = (excess + 2) / 3
         let isEnough = self.concurrency > 1 && ends.count >= count
@@ -102,10 +106,10 @@ extension DeliveryMachine {
     }
 
     /// How many quarters of places are taken.
-    private func load(at now: Moment, of isMeant: (Attempt) -> Bool = { _ in true }) -> Int {
+    private func load(at now: Moment, _ wholePlace: Duration, of isMeant: (Attempt) -> Bool = { _ in true }) -> Int {
         self.running.values.reduce(0) { load, attempt in
             guard isMeant(attempt) else { return load }
-            let isLong = self.concurrency > 1 && attempt.since + Self.wholePlace <= now.monotonic
+            let isLong = self.concurrency > 1 && attempt.since + wholePlace <= now.monotonic
             return load + (isLong ? 1 : 4)
         }
     }

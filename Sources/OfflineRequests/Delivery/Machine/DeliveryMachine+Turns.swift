@@ -19,12 +19,12 @@ extension DeliveryMachine {
 
     /// Which of the requests through a gate are looked at first.
     enum Order: Sendable {
-        /// Those that failed least, the oldest first.
+        /// Those that were tried least, the oldest first.
         case oldest
-        /// Those that failed least, the newest first.
+        /// Those that were tried least, the newest first.
         case newest
-        /// One of those that failed most, and then as ``oldest``.
-        case mostFailed
+        /// One of those that were tried most, and then as ``oldest``.
+        case mostTried
     }
 
     private func rank(of host: String) -> Rank {
@@ -75,12 +75,12 @@ extension DeliveryMachine {
     }
 
     /// Which requests to a host are looked at first: of one that fails the oldest and the newest in turns, of one that
-    /// works now and then one that failed, so that those do not wait for as long as new ones come.
+    /// works now and then one that was tried, so that those do not wait for as long as new ones come.
     mutating func order(of host: String) -> Order {
         if let health = self.hosts[host] {
             return health.probes.isMultiple(of: 2) ? .newest : .oldest
         }
-        return Int.random(in: 0..<4, using: &self.random) == 0 ? .mostFailed : .oldest
+        return Int.random(in: 0..<4, using: &self.random) == 0 ? .mostTried : .oldest
     }
 
     /// Chooses what is sent now, and counts it as being sent.

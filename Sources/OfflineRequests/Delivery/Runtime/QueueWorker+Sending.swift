@@ -67,7 +67,7 @@ extension QueueWorker {
         // Behind the first of so many gates there is nothing that goes first.
         let heads = try self.machine.inTurn(gates, at: now).prefix(places).map { gate in
             let host = gate.gate.host
-            let limit = min(places, self.machine.places(of: host))
+            let limit = min(places, self.machine.places(of: host, at: now))
             let order = self.machine.order(of: host)
             return try store.ready(gate: gate.id, limit: limit, order: order) { self.flights[$0] != nil }
         }

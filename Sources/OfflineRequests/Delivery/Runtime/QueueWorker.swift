@@ -188,8 +188,6 @@ final class QueueWorker {
                         self.effects.wasPending = try !store.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
-                    // Otherwise no end of any request could be written down before there is room for this one.
-                    store.leavesOutBodies = self.stepSize == 1
                     for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
@@ -203,7 +201,7 @@ final class QueueWorker {
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
                 // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
-                // with what is reserved for that; one by one at last, as each may have a large body.
+                // with what is reserved for that; one by one at last, as each may have a large answer.
                 if case .diskFull = error, attempt < 3 {
                     if attempt > 0 { self.core.store.makeRoom() }
                     self.stepSize = attempt < 2 ? 16 : 1

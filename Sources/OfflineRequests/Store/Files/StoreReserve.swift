@@ -21,12 +21,19 @@ struct StoreReserve: Sendable {
 
     private static func size(_ path: String) -> Int { (try? StoreFiles.size(path)) ?? 0 }
 
-    /// Reserves the room that is needed with requests of so many bytes more; returns how many bytes that lacks.
-    func keep(forRequestsOf bytes: Int) -> Int {
+    /// How many bytes are to be reserved, with requests of so many bytes more.
+    private func wanted(forRequestsOf bytes: Int) -> Int {
         // They are written to the journal, and from there to the database.
         let (needed, overflow) = Self.size(self.paths.journal).addingReportingOverflow(2 * min(bytes, 1 << 40))
-        let wanted = overflow ? Int.max / 2 : (needed + Self.margin + Self.step - 1) / Self.step * Self.step
-        let size = self.size
+        return overflow ? Int.max / 2 : (needed + Self.margin + Self.step - 1) / Self.step * Self.step
+    }
+
+    /// How many bytes are not reserved that have to be.
+    var lack: Int { max(0, self.wanted(forRequestsOf: 0) - self.size) }
+
+    /// Reserves the room that is needed with requests of so many bytes more; returns how many bytes that lacks.
+    func keep(forRequestsOf bytes: Int) -> Int {
+        let (wanted, size) = (self.wanted(forRequestsOf: bytes), self.size)
         guard size < wanted else { return 0 }
         guard let file = try? StoreFiles.create(self.paths.reserve) else { return wanted - size }
         guard posix_fallocate(file.number, 0, off_t(wanted)) == 0 else {

@@ -10,7 +10,7 @@ import Glibc
 /// `/status/N?retry-after=V`, `/status/N?location=V`, `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-status`,
 /// `/close-mid-headers`, `/close-mid-body`, `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`,
 /// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/not-http`,
-/// `/long-header?n=N`, `/drop-next`, `/hold?id=I`, `/fail-until-release?id=I` (500) and `/release?id=I`. Everything else is
+/// `/long-header?n=N&lines=M`, `/drop-next`, `/hold?id=I`, `/fail-until-release?id=I` (500) and `/release?id=I`. Everything else is
 /// 404.
 ///
 /// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
@@ -119,8 +119,9 @@ struct Behaviors {
             for _ in 0..<request.number("n") / 1000 where !connection.send(block) { return false }
             return connection.send(Array("0\r\n\r\n".utf8))
         case "/long-header":
-            let value = String(repeating: "x", count: request.number("n"))
-            return connection.send(Self.response(200, fields: "X-Long: \(value)\r\n"))
+            let line = "X-Long: \(String(repeating: "x", count: request.number("n")))\r\n"
+            let fields = String(repeating: line, count: request.number("lines", default: 1))
+            return connection.send(Self.response(200, fields: fields))
         case _ where request.path.hasPrefix("/status/"):
             let status = Int(request.path.dropFirst("/status/".count)) ?? 500
             let after = request.query["retry-after"].map { "Retry-After: \($0)\r\n" } ?? ""
