@@ -197,7 +197,7 @@ class Views:
         """After one of many steps, without datagrams and fresh looks: every view comes to the last of the states as above, and
         stays there for `rest` seconds."""
         for view in self.views:
-            until(f"'{wanted[-1]}' after {what}: {view.name} says {view.states[-1]}", lambda: view.states[-1] == wanted[-1], limit)
+            until(f"'{wanted[-1]}' of {view.name} after {what}", lambda: view.states[-1] == wanted[-1], limit)
         time.sleep(rest)
         total = self.count_tries()
         tries, self.tries = total - self.tries, total

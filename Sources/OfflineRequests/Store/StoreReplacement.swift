@@ -169,9 +169,10 @@ extension Database {
         func take(_ stored: StoredRequest) throws {
             if let number = stored.sequence, seen.insert(number).inserted { try body(stored) }
         }
-        let (state, waiting) = try StoreSchema.readable()
+        let (state, waiting, priority) = try StoreSchema.readable()
         // Of two columns with one name the first is read.
-        let select = "SELECT \(state) AS state, \(waiting) AS waiting, * FROM request NOT INDEXED WHERE"
+        let columns = "\(state) AS state, \(waiting) AS waiting, \(priority) AS priority, *"
+        let select = "SELECT \(columns) FROM request NOT INDEXED WHERE"
         let all = "\(select) \(condition) ORDER BY sequence"
         if try self.scan({ try StoredRequest.fetchCursor(self, sql: all) }, take) { return }
         _ = try self.scan({ try StoredRequest.fetchCursor(self, sql: "\(all) DESC") }, take)

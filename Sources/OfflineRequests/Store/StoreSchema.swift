@@ -23,12 +23,14 @@ enum StoreSchema {
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """
 
-    /// The columns `state` and `waiting` of a damaged file: what is in a state that is none is held, for a user to decide.
-    static func readable() throws -> (state: String, waiting: String) {
+    /// The columns of a damaged file that its requests do not say: what is in a state that is none is held, for a user to decide.
+    static func readable() throws -> (state: String, waiting: String, priority: String) {
         let isKnown = "state IN (\(RequestState.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
         let damaged = try JSON.text(of: WaitingReason.damaged)
         return (
-            "CASE WHEN \(isKnown) THEN state ELSE 'held' END", "CASE WHEN \(isKnown) THEN waiting ELSE '\(damaged)' END"
+            "CASE WHEN \(isKnown) THEN state ELSE 'held' END",
+            "CASE WHEN \(isKnown) AND ifnull(json_valid(waiting), 1) THEN waiting ELSE '\(damaged)' END",
+            "CASE WHEN priority IN (0, 1, 2) THEN priority ELSE \(RequestPriority.normal.rawValue) END"
         )
     }
 

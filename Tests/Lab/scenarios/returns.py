@@ -14,7 +14,7 @@ from tunnels import wireguard
 from virtual import bond
 from world import until
 
-ROUNDS = int(os.environ.get("LAB_ROUNDS") or 2)
+ROUNDS = int(os.environ.get("LAB_ROUNDS") or 1)
 WIRED = "satisfied routed wired"
 WAITING = "?requiresConnection configuringAddress"
 PULLED = ("unsatisfied noCarrier",)
@@ -156,7 +156,8 @@ def bearer(world, watch):
         world.here(address)
         world.here(route)
 
-    play(world, watch, "10.6.0.1", "satisfied routed cellular", lambda: world.here("address flush dev wwan0 scope global"), restore,
+    play(world, watch, "10.6.0.1", "satisfied routed cellular",
+         lambda: world.here("address flush dev wwan0 scope global"), restore,
          lost=["requiresConnection modemNotConnected"], up=[WAITING])
     modem.plug(False)
 

@@ -405,18 +405,18 @@ import Testing
         #expect(self.bench.salvages.isEmpty)
     }
 
-    /// What is no text would be found again and again; what is made anew has the host that the request says.
-    @Test(arguments: ["CAST(gate AS BLOB)", "'http 192.0.2.77'"])
-    func aGateThatIsNotThatOfItsRequestIsMadeAnew(_ gate: String) throws {
+    /// What is no text would be found again and again; what is made anew is what the request says.
+    @Test(arguments: ["gate = CAST(gate AS BLOB)", "gate = 'http 192.0.2.77'", "priority = 7", "waiting = '{'"])
+    func aColumnThatIsNotThatOfItsRequestIsMadeAnew(_ change: String) throws {
         let store = try self.bench.open()
         let ids = try (0..<3).map { try store.insert(sample($0)).id }
         let right = try store.transaction(durable: false) { try $0.gates().map(\.id) }
         try DatabaseQueue(path: self.bench.path).write { db in
-            try db.execute(sql: "UPDATE request SET gate = \(gate) WHERE sequence < 3")
+            try db.execute(sql: "UPDATE request SET \(change) WHERE sequence < 3")
         }
         store.sends = true
         #expect {
-            if gate.hasPrefix("'") { try store.verify() }
+            if !change.contains("BLOB") { try store.verify() }
             _ = try store.transaction(durable: false) { try $0.gates() }
         } throws: { error in
             if case .corrupt(_, setAsideAs: _?) = error as? QueueError { true } else { false }
