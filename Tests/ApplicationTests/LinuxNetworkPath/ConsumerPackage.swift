@@ -67,8 +67,6 @@ struct ConsumerPackage {
     static func swift(_ command: String, at package: String, scratch: String, _ configuration: String) -> [String] {
         [
             self.swift, command, "-c", configuration, "--package-path", package, "--scratch-path", scratch,
-            // Which changes nothing that is built, and is for editors.
-            "--disable-index-store",
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
             "--disable-build-manifest-caching",
         ]
