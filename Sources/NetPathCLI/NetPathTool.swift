@@ -78,7 +78,7 @@ public enum NetPathTool: Sendable {
     private static func refuseOtherBytes(_ arguments: [String]) throws {
         guard let position = arguments.firstIndex(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else { return }
         // It may be a secret.
-        throw ValidationError("argument \(position + 1) is not UTF-8, or has U+FFFD; such data goes into a file")
+        throw ValidationError("argument \(position + 1) is not UTF-8, or has U+FFFD; pass such data in a file")
     }
 
     /// Refuses a word that stands where a command does and is none: ArgumentParser takes it for an argument of the default one.

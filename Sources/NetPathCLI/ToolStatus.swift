@@ -55,7 +55,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         case .timedOut:
             """
             timed out: 'wait --timeout' ended before the conditions were met; 'watch --timeout' before --count paths had \
-            come; or 'send --wait' or 'queue run' before the response
+            come; 'send --wait --timeout' before the response; or 'queue run --timeout' before the queue was empty
             """
         case .usage: "wrong usage"
         case .unavailable:

@@ -81,8 +81,7 @@ extension QueueCommands.Cancel: RunnableCommand {
 extension QueueCommands.Reset: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
-        let counts = try queue.counts
-        let count = counts.pending + counts.dead
+        let count = try queue.counts.total
         try session.wait { () async throws(QueueError) in
             try await queue.reset()
             try await queue.resume()
@@ -156,7 +155,7 @@ extension QueueCommands.Repair: RunnableCommand {
             "held": .integer(held),
         ]
         var text = queue.salvages.isEmpty ? "Nothing is damaged.\n" : ""
-        if held > 0 { text = "Held, because they or their bodies are damaged: \(held); see \(typed("queue list"))\n" }
+        if held > 0 { text = "\(held) held, because they or their bodies are damaged; see \(typed("queue list"))\n" }
         try ToolContext.current.write(self.options.json ? document.line + "\n" : text)
         return held > 0 ? .failure : .satisfied
     }

@@ -117,7 +117,7 @@ extension SendCommand: RunnableCommand {
         let (used, limit) = (record.request.retryCount, record.request.maxRetries)
         let times = used == limit ? "for the last time" : "at most \(limit - used + 1) times"
         let retries =
-            used < ended ? "\(used) of \(limit) retries used, none while no server is reached" : times
+            used < ended ? "\(used) of \(limit) retries used, attempts that reach no server do not count" : times
         ToolContext.current.say("\(error.safe); tries again in \(rest), \(retries) (--max-retries)")
     }
 

@@ -35,7 +35,7 @@ extension Fixtures {
         #expect(snapshot.screen(self.plain) == headline + untried)
         snapshot.connection = ProbeOutcome(target: "", result: .connected, roundTrip: .milliseconds(12))
         #expect(snapshot.screen(self.plain).hasPrefix("CONNECTED  example.net"))
-        #expect(snapshot.screen(self.plain).hasSuffix("\n  TCP port 443    made after 12ms\n"))
+        #expect(snapshot.screen(self.plain).hasSuffix("\n  TCP port 443    made after 12 ms\n"))
         snapshot.connection = ProbeOutcome(target: "", result: .refused)
         #expect(snapshot.screen(self.plain).hasPrefix("NOT CONNECTED  example.net"))
         snapshot.connection = nil

@@ -46,7 +46,7 @@ struct ConfigurationCommand: ParsableCommand {
         )
 
         @Argument(
-            help: "The file to check; the one that would be used when absent.",
+            help: "The file to check; without it the one that would be used.",
             completion: .file(extensions: ["yaml", "yml", "json"])
         )
         var file: String?

@@ -26,7 +26,7 @@ struct ReportCommand: ToolCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The file to write; netpath-report-DATE-TIME.txt in this folder when absent.",
+            "The file to write; without it netpath-report-DATE-TIME.txt in this folder.",
             valueName: "file"
         ),
         completion: .file()

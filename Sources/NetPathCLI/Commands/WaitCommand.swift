@@ -82,10 +82,10 @@ struct WaitCommand: ToolCommand {
     @Flag(exclusivity: .exclusive)
     var combination = WaitConditions.Combination.all
 
-    @Flag(help: "Wait until the conditions are not met.")
+    @Flag(help: "Wait until the conditions do not hold together.")
     var not = false
 
-    @Option(help: ArgumentHelp("Wait until it has held for this long, for example 3s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Wait until that has held for this long without a break.", valueName: "duration"))
     var stable = TimeLimit(duration: .zero)
 
     @Option(help: ArgumentHelp("Give up after this long; 0 asks once.", valueName: "duration"))

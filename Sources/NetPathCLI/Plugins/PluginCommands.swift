@@ -76,7 +76,7 @@ package struct CheckPluginCommand: PluginCommand {
     @Option(
         help: ArgumentHelp(
             "Leave this rule out; may be repeated.",
-            discussion: "For example leaks, which takes longest; a wrong name lists all.",
+            discussion: "For example leaks, which takes longest; an unknown name lists all.",
             valueName: "rule"
         )
     )

@@ -73,7 +73,7 @@ extension HostStatus {
 
 extension ProbeOutcome {
     fileprivate var sentence: String {
-        let time = self.roundTrip.map { " after \($0.inMilliseconds)ms" } ?? ""
+        let time = self.roundTrip.map { " after \($0.roundTripText)" } ?? ""
         return switch self.result {
         case .connected: "made\(time)"
         case .refused: "refused\(time): the host answers, and no program listens on the port"

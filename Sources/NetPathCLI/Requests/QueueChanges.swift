@@ -33,8 +33,8 @@ extension QueueCommands {
             commandName: "retry",
             abstract: "Retry now the requests that wait, are held or were given up.",
             discussion: """
-                Only the named requests are sent now; of a request that was held or given up, the attempts \
-                are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
+                The named requests become due now, and the program that sends takes them; of a request that was held or \
+                given up, the attempts are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
                 failed, and every one that is held; with --all also those that were given up.
 
                 A request that is held because the server did not accept its credentials can be given new ones: \
@@ -72,10 +72,10 @@ extension QueueCommands {
         package static let configuration = CommandConfiguration(
             commandName: "cancel",
             abstract: "Take requests out of the queue, also those that are being sent.",
-            discussion: "The exit status is 1 when there was none."
+            discussion: "The exit status is 1 when a named request is not there, or there is none."
         )
 
-        @Flag(help: "All waiting requests.")
+        @Flag(help: "All requests that are not finished.")
         package var all = false
 
         @Option(help: ArgumentHelp("The requests that were sent with this --key.", valueName: "key"))
@@ -98,7 +98,7 @@ extension QueueCommands {
     package struct Reset: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "reset",
-            abstract: "Delete everything: the requests that wait or were given up, and the pause."
+            abstract: "Delete everything: all requests, the responses that are kept, and the pause."
         )
 
         @Flag(help: "Confirm; nothing is deleted without it.")
@@ -169,7 +169,10 @@ extension QueueCommands {
             package static let configuration = CommandConfiguration(
                 commandName: "requeue",
                 abstract: "Queue requests that were given up again, with no attempt counted.",
-                discussion: "Without an identifier all of them. The exit status is 1 when there was none."
+                discussion: """
+                    Without an identifier all of them. The exit status is 1 when a named one is not there, or there is \
+                    none.
+                    """
             )
 
             @OptionGroup package var requests: NamedRequests

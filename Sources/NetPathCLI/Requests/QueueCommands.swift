@@ -29,7 +29,7 @@ package struct QueueCommands: ParsableCommand {
     package struct List: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the waiting requests in the order of 'send', and what each waits for."
+            abstract: "List the waiting requests in the order in which they were queued, and what each waits for."
         )
 
         @Option(help: ArgumentHelp("List at most this many.", valueName: "number"))

@@ -102,10 +102,14 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("A name for the kind of request, for 'queue cancel --type'.", valueName: "type"))
     package var type: String?
 
-    @Option(help: ArgumentHelp("Send the requests of this lane strictly in order.", valueName: "key"))
+    @Option(help: ArgumentHelp("Send the requests with this key one at a time, in order.", valueName: "key"))
     package var key: String?
 
-    @Option(help: "What to do with the requests behind one of the same --key that failed for good.")
+    @Option(
+        help: """
+            When it is given up: hold those of its --key behind it, skip to the next, or drop-lane, which gives them up, too.
+            """
+    )
     package var onFailure: OnFailure?
 
     @Option(help: ArgumentHelp("Keep at most one waiting request with this key; see --if-exists.", valueName: "key"))

@@ -31,7 +31,7 @@ package struct ServeCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Every client has to send the token in this file, which other users may not read.",
+            "Every client has to send the token in this file, which must not be readable by other users.",
             valueName: "file"
         ),
         completion: .file()

@@ -26,7 +26,7 @@ enum NewFile {
                 if count < 0, errno != EINTR { throw SystemError.last("cannot write \(path)") }
                 rest = rest.dropFirst(max(0, count))
             }
-            if isDurable, fsync(file.number) != 0 { throw SystemError.last("cannot bring \(path) to the disk") }
+            if isDurable, fsync(file.number) != 0 { throw SystemError.last("cannot flush \(path) to the disk") }
         } catch {
             _ = unsafe unlink(path)
             throw error
@@ -58,7 +58,7 @@ enum NewFile {
         }
         guard isDurable, let slash = path.lastIndex(of: "/") else { return }
         let folder = FileDescriptor(unsafe open(String(path[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-        if folder.map({ fsync($0.number) != 0 }) ?? true { throw .last("cannot bring \(path) to the disk") }
+        if folder.map({ fsync($0.number) != 0 }) ?? true { throw .last("cannot flush \(path) to the disk") }
     }
 }
 

@@ -27,7 +27,7 @@ public enum QueueEvent: Hashable, Sendable {
     case dead(UUID, reason: String)
     /// Given up because it became too old.
     case expired(UUID)
-    /// Cancelled, or replaced by another with the same unique key.
+    /// Cancelled, replaced by another with the same unique key, or removed as what was finished first, for a new one in a full queue.
     case cancelled(UUID)
     /// Nothing is left to send.
     case drained

@@ -53,7 +53,7 @@ extension QueueError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .invalidRequest(let field, let reason):
-            "the request was not kept: its \(field) \(reason)"
+            "the \(field) of the request \(reason)"
         case .queueFull(let limit, let unit):
             "the request was not kept: the queue holds \(limit) \(unit), its limit; "
                 + "deliver or cancel some, or raise the limit"

@@ -18,7 +18,7 @@ public enum RequestPriority: Int, Hashable, Sendable, Codable, CaseIterable, Com
     }
 }
 
-/// What becomes of a lane when the request at its head is given up or held.
+/// What becomes of a lane when the request at its head is given up.
 public enum LanePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// The lane stands still until a user revives or cancels that request.
     case hold

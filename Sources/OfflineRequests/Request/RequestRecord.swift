@@ -41,13 +41,14 @@ public enum RequestState: String, Hashable, Sendable, Codable, CaseIterable {
     case backoff
     /// It is being sent.
     case running
-    /// It waits for a decision: the server did not accept who sent it.
+    /// It waits for a user, as ``WaitingReason`` says: for credentials, or since it was redirected, its lane is held, or it is
+    /// damaged.
     case held
     /// It was given up; it is kept, and can be revived.
     case dead
     /// It was delivered, and its response is kept.
     case succeeded
-    /// It was cancelled while it was being sent.
+    /// It was cancelled, or replaced.
     case cancelled
 
     /// Those of requests that are to be delivered.

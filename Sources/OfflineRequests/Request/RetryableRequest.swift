@@ -45,8 +45,8 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable, Codable {
     public var uniqueKey: String?
     /// What happens when another with the same ``uniqueKey`` waits.
     public var ifExists = UniquePolicy.keep
-    /// The names of further headers whose values must not be shown; of those that are not known to be harmless, such
-    /// as `Authorization` and `Cookie`, they never are.
+    /// The names of further headers whose values must not be shown: those of headers that are not known to be harmless, such as
+    /// `Authorization` and `Cookie`, never are.
     public var sensitiveHeaders: [String] = []
     /// How long each part of an attempt may take.
     public var timeouts = TransportRequest.Timeouts()

@@ -61,7 +61,7 @@ extension WaitingReason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noPath(let reason): "no path: \(reason)"
-        case .metered: "the path is metered"
+        case .metered: "the path is metered or constrained"
         case .interfaceType(let type): "the path does not lead over \(type)"
         case .behind(let head): "behind \(head.text) of the same lane"
         case .backoff(let until): "it will be tried again at \(until.formatted(.iso8601))"

@@ -29,7 +29,7 @@ enum StoreSchema {
         let damaged = try JSON.text(of: WaitingReason.damaged)
         return (
             "CASE WHEN \(isKnown) THEN state ELSE 'held' END",
-            "CASE WHEN \(isKnown) AND ifnull(json_valid(waiting), 1) THEN waiting ELSE '\(damaged)' END",
+            "CASE WHEN \(isKnown) AND (waiting IS NULL OR json_valid(waiting)) THEN waiting ELSE '\(damaged)' END",
             "CASE WHEN priority IN (0, 1, 2) THEN priority ELSE \(RequestPriority.normal.rawValue) END"
         )
     }

@@ -157,7 +157,8 @@ extension StoreTransaction {
 
     private func replace(_ headers: HeaderFields, of record: RequestRecord) throws {
         guard record.state != .running, record.state != .succeeded else {
-            throw QueueError.invalidRequest(field: "state", reason: "is \(record.state.rawValue): it is too late")
+            let reason = "can no longer be changed: it is \(record.state.rawValue)"
+            throw QueueError.invalidRequest(field: "header", reason: reason)
         }
         var request = record.request
         let names = Set(headers.fields.map { $0.name.lowercased() })

@@ -358,7 +358,8 @@ struct OfflineClientTests {
         try await events.wait { $0.isDead }
         #expect(drafts.value == [Draft(row: 3)])
         let record = try #require(try queue.record(id: ids[1]))
-        #expect(record.lastError?.contains("context is missing") == true, "\(record.lastError ?? "")")
+        let error = try #require(record.lastError)
+        #expect(error.contains("the context of the request is missing"), "\(error)")
     }
 
     /// Sending again would not change what the server says.

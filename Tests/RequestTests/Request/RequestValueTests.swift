@@ -56,7 +56,7 @@ struct RequestValueTests {
 
     /// What, where, why and what to do.
     @Test(arguments: [
-        (QueueError.invalidRequest(field: "method", reason: "is unknown"), ["method", "is unknown", "not kept"]),
+        (QueueError.invalidRequest(field: "method", reason: "is unknown"), ["method of the request is unknown"]),
         (.queueFull(limit: 7, of: "requests"), ["7 requests", "raise"]),
         (.bodyTooLarge(bytes: 9, limit: 8), ["9", "8"]),
         (.bodyUnreadable(path: "/f", reason: "it is not there"), ["/f", "it is not there"]),

@@ -350,7 +350,7 @@ import Testing
     @Test(arguments: [false, true]) func aRowThatCannotBeReadHidesNoOther(withoutIndex: Bool) throws {
         let original = try self.fill(self.bench, 400)
         try DatabaseQueue(path: self.bench.path).write { db in
-            try db.execute(sql: "UPDATE request SET waiting = 'no JSON' WHERE sequence IN (7, 150, 151)")
+            try db.execute(sql: "UPDATE request SET answer = 'no JSON' WHERE sequence IN (7, 150, 151)")
             if withoutIndex { try db.execute(sql: "DROP INDEX requestID") }
         }
         for number in [20, 90] { try self.overwriteLeaf(number) }

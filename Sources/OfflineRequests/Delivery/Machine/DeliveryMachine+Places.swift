@@ -25,7 +25,8 @@ extension DeliveryMachine {
 
     /// How many requests may be started now, if their gates are open.
     func slots(at now: Moment) -> Int {
-        guard !self.isPaused, self.facts?.leadsSomewhere == true, !self.isReconnecting(at: now) else { return 0 }
+        let isReconnecting = self.opensAt.map { $0 > now.monotonic } ?? false
+        guard !self.isPaused, self.facts?.leadsSomewhere == true, !isReconnecting else { return 0 }
         return max(0, self.limit(at: now) * 4 - self.load(at: now, Self.wholePlace)) / 4
     }
 

@@ -182,10 +182,6 @@ struct DeliveryMachine: Sendable {
     private static func steps(from opensAt: MonotonicTime, to now: Moment) -> Int64 {
         max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
     }
-
-    func isReconnecting(at now: Moment) -> Bool {
-        self.opensAt.map { $0 > now.monotonic } ?? false
-    }
 }
 
 extension DeliveryMachine {
@@ -222,7 +218,10 @@ extension DeliveryMachine {
 
     /// The request is tried again, unless this was its last attempt.
     private mutating func again(_ request: RetryableRequest, failure: String, retryAfter: Duration?) -> Disposition {
-        if let end = self.end(of: request, failure) { return end }
+        guard request.retryCount < request.maxRetries else {
+            let attempts = request.retryCount == 0 ? "1 attempt" : "\(request.retryCount + 1) attempts"
+            return .dead(reason: "given up after \(attempts): \(failure)")
+        }
         let backoff = self.settings.fullJitter(attempt: request.retryCount, using: &self.random)
         return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
     }
@@ -243,13 +242,6 @@ extension DeliveryMachine {
         // A lane that is not to stand still goes on.
         let isLane = request.orderingKey != nil && request.onFailure != .hold
         return isLane ? .dead(reason: "\(failure); \(reason)") : .hold(reason)
-    }
-
-    /// The end of a request whose attempts are used up by one that counts.
-    private func end(of request: RetryableRequest, _ failure: String) -> Disposition? {
-        guard request.retryCount >= request.maxRetries else { return nil }
-        let attempts = request.retryCount == 0 ? "1 attempt" : "\(request.retryCount + 1) attempts"
-        return .dead(reason: "given up after \(attempts): \(failure)")
     }
 
     /// A wait that is never none.

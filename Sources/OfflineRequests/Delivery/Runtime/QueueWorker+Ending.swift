@@ -70,7 +70,7 @@ extension QueueWorker {
 
     /// Gives up on the handlers that have had their time.
     func endHandlers(at now: Moment) {
-        let limit = self.core.settings.handlerTimeLimit
+        let limit = DurationText.format(self.core.settings.handlerTimeLimit)
         for (id, flight) in self.flights where flight.handledBy.map({ $0 <= now.monotonic }) ?? false {
             flight.cancel()
             self.handled(id, flight.run, "the handler of its response did not return within \(limit)")

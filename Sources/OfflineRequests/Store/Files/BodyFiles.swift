@@ -142,8 +142,7 @@ struct BodyFiles: Sendable {
         if !isLocked, errno != EWOULDBLOCK { throw StoreFiles.error(errno, path) }
         guard isLocked, FileAccess.exists(path) else {
             guard attempts > 1 else {
-                let reason = "other programs lock or remove this while it is written"
-                throw .io(path: path, reason: "\(reason); the request was not kept: try again")
+                throw .io(path: path, reason: "other programs lock or remove this while it is written; try again")
             }
             return try self.make(attempts: attempts - 1, fill)
         }

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import NetPath
 import NetPathSystem
 
 /// A lock on a file beside the queue, of which there are two.
@@ -57,8 +58,9 @@ final class FileLock: Sendable {
             guard [EWOULDBLOCK, EINTR].contains(errno) else { throw StoreFiles.error(errno, self.path) }
             if .now >= deadline {
                 let holders = LockHolders.text(of: [self.path])
-                let time = Duration.seconds((max(.zero, deadline - begin) / .seconds(1)).rounded(.up))
-                let reason = "\(holders) kept the queue for \(time), to open or to repair it; try again, or end it"
+                let time = DurationText.format(.seconds((max(.zero, deadline - begin) / .seconds(1)).rounded(.up)))
+                let reason =
+                    "\(holders) kept the queue for \(time), to open or to repair it; try again, or end that process"
                 throw .io(path: self.path, reason: reason)
             }
             usleep(5_000)
