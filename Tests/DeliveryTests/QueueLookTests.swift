@@ -104,7 +104,7 @@ struct QueueLookTests {
         try FileManager.default.removeItem(atPath: "\(self.tool.file)-bodies")
         let repair = try self.tool.run("queue", "repair")
         #expect(repair.status == 70, "\(repair)")
-        #expect(repair.output.contains("Held, because they or their bodies are damaged: 1;"), "\(repair)")
+        #expect(repair.output.contains("1 held, because they or their bodies are damaged;"), "\(repair)")
         #expect(try #require(try self.tool.run("queue", "repair", "--json").documents.first)["held"]?.number == 1)
         // To try it again would not help.
         let list = try self.tool.run("queue").output

@@ -303,7 +303,8 @@ struct SenderTests {
         for _ in 0..<2 { end = try run.next(timeout: .seconds(60)) { $0["event"] == "succeeded" }.receivedAt }
         // The time-out of a connection is 15 seconds.
         #expect(end - begin < .seconds(14))
-        #expect(try server.bodies().count == 2)
+        let bodies = try server.bodies(2)
+        #expect(bodies.count == 2, "\(bodies)")
     }
 
     /// An address that is removed ends what is on its way from there, and nothing else.

@@ -152,7 +152,8 @@ struct Budgets {
         try lab.addUnrelatedRoutes(1_000_000, through: wan, timeout: .seconds(600))
         let many = try self.costOfStatus(in: lab)
         print("20 times netpath status: \(few) with 3 routes, \(many) with 1,000,000")
-        #expect(many < few * 1.5)
+        // To read a million routes takes a hundred times as long; beside busy programs a run may take twice as long as another.
+        #expect(many < few * 3)
     }
 
     /// The processor time of 20 runs, from the shell's own account of its children.
