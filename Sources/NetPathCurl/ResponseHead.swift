@@ -41,7 +41,8 @@ struct ResponseHead {
             let field = HeaderFields.Field(name: String(text[..<colon]), value: String(value.trimmed))
             self.headers.fields.append(field)
             switch field.name.lowercased() {
-            case "transfer-encoding": self.isChunked = field.value.lowercased().hasSuffix("chunked")
+            // libcurl takes chunks apart wherever that stands in the list.
+            case "transfer-encoding": self.isChunked = self.isChunked || field.value.lowercased().contains("chunked")
             case "content-length":
                 // libcurl reads a sign, and digits, and no further.
                 let sign = field.value.prefix { "+-".contains($0) }.prefix(1)

@@ -65,9 +65,8 @@ import Testing
             }
             enqueue()
             #expect(kept.count > 10)
-            _ = FileManager.default.createFile(atPath: bench.folder["ballast"], contents: nil)
-            let ballast = try FileHandle(forWritingTo: URL(filePath: bench.folder["ballast"]))
-            while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
+            let ballast = try Ballast(in: bench.folder)
+            ballast.fill()
             let half = kept.count / 2
             for id in kept[..<half] {
                 try change { try store.run(id, .retry(after: .zero, countsAttempt: true)) }
@@ -75,7 +74,7 @@ import Testing
                 try change { try store.run(id, .succeeded) }
             }
             store.close()
-            while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
+            ballast.fill()
             store = try bench.open()
             for id in kept[half...] {
                 try change { _ = try store.transaction(durable: true) { try $0.cancel(id) } }
@@ -94,16 +93,11 @@ import Testing
             try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 4 << 20)
             let store = try bench.open()
             let ids = try (0..<4).map { try store.insert(sample($0)).id }
-            let ballast = bench.folder["ballast"]
-            _ = FileManager.default.createFile(atPath: ballast, contents: nil)
-            let file = try FileHandle(forWritingTo: URL(filePath: ballast))
-            func fill() throws {
-                for size in [4096, 1] { while (try? file.write(contentsOf: Data(repeating: 1, count: size))) != nil {} }
-            }
-            try fill()
+            let ballast = try Ballast(in: bench.folder)
+            ballast.fill()
             // As another process leaves it that was refused.
             store.emptyJournal()
-            try fill()
+            ballast.fill()
             func end(_ id: UUID) throws {
                 try store.transaction(durable: true, inserting: nil) { _ = try $0.cancel(id) }
             }
@@ -203,5 +197,19 @@ import Testing
             return try threads() - before
         }
         #expect(growth.contains { $0 <= 0 })
+    }
+}
+
+/// A file that takes what is left of a disk, to the last byte.
+private struct Ballast {
+    private let file: FileHandle
+
+    init(in folder: TemporaryDirectory) throws {
+        try folder.write("ballast", "")
+        self.file = try FileHandle(forWritingTo: URL(filePath: folder["ballast"]))
+    }
+
+    func fill() {
+        for size in [4096, 1] { while (try? self.file.write(contentsOf: Data(repeating: 1, count: size))) != nil {} }
     }
 }

@@ -93,6 +93,15 @@ private struct ForwardingMessage {
         for length in 16..<bytes.count - 18 { #expect(try !self.passes(Array(bytes.prefix(length)))) }
     }
 
+    /// More than a filter compares with: all entries pass, and none that grew old.
+    @Test func entriesOfManyGatewaysPass() throws {
+        let many = Set((1...9).map { [2, 0, 0, 0, 1, $0] as [UInt8] })
+        #expect(try self.passes(ForwardingMessage().bytes, many))
+        #expect(try self.passes(ForwardingMessage(type: 28).bytes, many, learning: true))
+        #expect(try !self.passes(ForwardingMessage(type: 28).bytes, many))
+        #expect(try !self.passes(ForwardingMessage(state: Self.stale).bytes, many))
+    }
+
     /// A gateway on a bridge whose hardware address is not known yet.
     @Test func gatewaysThatAreFoundPass() throws {
         let message = NeighbourMessage(address: .fixture("192.0.2.1"))
