@@ -44,7 +44,9 @@ extension NetlinkSession {
             guard let update = LinkUpdate(message) else {
                 // Such a message lacks what it takes to update the table.
                 if let index = LinkUpdate.indexOfProtocolSettings(message) { self.table.outdate(index) }
-                if let (index, port) = LinkUpdate.port(message) { self.table.setPort(index, port) }
+                if let port = LinkUpdate.port(message) {
+                    self.table.setPort(port.index, port.attributes, hasCarrier: port.hasCarrier)
+                }
                 return
             }
             self.table.apply(update, now: self.context.clock.now())

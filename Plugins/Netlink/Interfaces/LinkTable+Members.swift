@@ -27,10 +27,14 @@ extension LinkTable {
         }
     }
 
-    /// Sets what a port of a bridge forwards.
-    mutating func setPort(_ index: UInt32, _ port: PortAttributes) {
-        guard var entry = self.entries[index], entry.port != port else { return }
+    /// Sets what a port of a bridge forwards, and that it has lost its carrier; the message of AF_UNSPEC says when it is back.
+    mutating func setPort(_ index: UInt32, _ port: PortAttributes, hasCarrier: Bool) {
+        guard var entry = self.entries[index], entry.port != port || (entry.hasCarrier && !hasCarrier) else { return }
         entry.port = port
+        if !hasCarrier {
+            entry.interface.hasCarrier = false
+            entry.interface.carrierSince = nil
+        }
         self.store(entry)
     }
 

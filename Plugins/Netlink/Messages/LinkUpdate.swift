@@ -107,13 +107,16 @@ extension LinkUpdate {
         return message.field(at: 4, as: UInt32.self)
     }
 
-    /// What a port of a bridge forwards, from the RTM_NEWLINK of AF_BRIDGE that may be the only one to say so.
-    static func port(_ message: NetlinkMessage) -> (index: UInt32, PortAttributes)? {
+    /// What a port of a bridge forwards, from the RTM_NEWLINK of AF_BRIDGE that may be the only one to say so; and whether
+    /// it has a carrier, which this message says before that of AF_UNSPEC (`netdev_state_change`, net/core/dev.c).
+    static func port(_ message: NetlinkMessage) -> (index: UInt32, attributes: PortAttributes, hasCarrier: Bool)? {
         guard message.type == RTM_NEWLINK, message.family == AF_BRIDGE,
             let index = message.field(at: 4, as: UInt32.self),
+            let flags = message.field(at: 8, as: UInt32.self),
             let port = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)
         else { return nil }
-        return (index, PortAttributes(port))
+        // IFF_LOWER_UP of `linux/if.h`.
+        return (index, PortAttributes(port), flags & (1 << 16) != 0)
     }
 
     /// How many packets came in through an interface, from an RTM_NEWLINK with its counters.

@@ -7,6 +7,8 @@ import Testing
 
 @testable import NetPathNetlink
 
+private typealias Octets = MessageOctets
+
 @Suite struct LinkUpdateTests {
     private func details(
         _ name: String,
@@ -107,6 +109,20 @@ import Testing
         var renamed = expected
         renamed.details?.name = "port0"
         #expect(try self.first("newlink-renamed") == renamed)
+    }
+
+    /// Before the message of AF_UNSPEC, which says the same of the carrier.
+    @Test(arguments: [true, false]) func aBridgeSaysThatItsPortHasNoCarrier(hasCarrier: Bool) throws {
+        // struct ifinfomsg: AF_BRIDGE, index 7, IFF_UP, IFF_LOWER_UP where there is a carrier; IFLA_PROTINFO with IFLA_BRPORT_STATE.
+        let flags = Octets.word(hasCarrier ? 0x10001 : 1)
+        let state = Octets.attribute(1, [hasCarrier ? 3 : 0])
+        let message = Octets.message(
+            16,
+            header: [7, 0] + Octets.half(1) + Octets.word(7) + flags + Octets.word(0),
+            [Octets.attribute(12, state)]
+        )
+        let port = try #require(Octets.read(message, LinkUpdate.port))
+        #expect(port == (7, hasCarrier ? .everything : .nothing, hasCarrier))
     }
 
     @Test func tunWithoutProcess() throws {
