@@ -97,6 +97,17 @@ import Testing
         #expect(model.verdict.reason == "noRoute")
     }
 
+    /// Of a route over two, of which one has no carrier, the kernel takes the other first.
+    @Test func interfaceIsDownBeforeItGoes() {
+        var model = Self.twoUplinks
+        Self.addUplink(&model, metric: 700)
+        model.routes = [Self.route(.ipv4, [1, 2], metric: 50), Self.route(.ipv4, [3])]
+        model.setPlugged(1, false)
+        var between: [String] = []
+        NetworkOperation.deleteInterface(model.interfaces[1]).apply(to: &model) { between.append($0.verdict.status) }
+        #expect(between == ["unsatisfied", "satisfied"])
+    }
+
     @Test func lastAddressTakesTheRoutesAlong() throws {
         var model = Self.twoUplinks
         model.delete(2)

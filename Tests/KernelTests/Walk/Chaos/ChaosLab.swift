@@ -80,14 +80,7 @@ struct ChaosLab {
         // What is true in the middle of a step may be published, too.
         var model = self.model
         for operation in step.operations {
-            operation.apply(to: &model)
-            self.truths.insert(model.verdict.status)
-            guard case .setPlugged(_, false) = operation else { continue }
-            // The carrier is gone 0.1 to 0.5 ms before the routes are marked (linkwatch): a lookup in between still leads
-            // into the interface, and a backend that is starved delivers what it saw there.
-            var unmarked = model
-            unmarked.ignoresRoutesWithoutCarrier = false
-            self.truths.insert(unmarked.verdict.status)
+            operation.apply(to: &model) { self.truths.insert($0.verdict.status) }
         }
         self.model = step.model
         try self.network.take(step)

@@ -33,6 +33,27 @@ enum NetworkOperation: Hashable, Sendable {
         case markedRule(priority: Int)
     }
 
+    /// The transition of the model, and what is true in the middle of it.
+    func apply(to model: inout NetworkModel, _ between: (NetworkModel) -> Void) {
+        switch self {
+        case .deleteInterface(let interface):
+            // The kernel sets it down first: of a route over several it takes that next hop, and the route only with the
+            // interface (`fib_sync_down_dev`, net/ipv4/fib_semantics.c).
+            model.setUp(interface.id, false)
+            between(model)
+        case .setPlugged(_, false):
+            // The carrier is gone 0.1 to 0.5 ms before the routes are marked (linkwatch): a lookup in between still leads
+            // into the interface, and a backend that is starved delivers what it saw there.
+            var unmarked = model
+            unmarked.ignoresRoutesWithoutCarrier = false
+            self.apply(to: &unmarked)
+            between(unmarked)
+        default: break
+        }
+        self.apply(to: &model)
+        between(model)
+    }
+
     /// The transition of the model.
     func apply(to model: inout NetworkModel) {
         switch self {
