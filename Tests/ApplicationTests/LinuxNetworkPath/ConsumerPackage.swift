@@ -21,6 +21,11 @@ struct ConsumerPackage {
     /// The compiler's package manager.
     static let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
 
+    /// In CI, the options with which the tests were built: what is built for debugging is built in the same folder with the same
+    /// options, so that no module is compiled a second time. Elsewhere a folder of its own keeps the plan of the tests' build.
+    private static let testOptions = ProcessInfo.processInfo.environment["NETPATH_TEST_OPTIONS"]?.split(separator: " ")
+        .map(String.init)
+
     /// What the builds printed.
     let log: String
     private let products: URL
@@ -60,16 +65,19 @@ struct ConsumerPackage {
 
     /// The folder for what is built in a configuration.
     static func scratch(_ configuration: String) -> URL {
-        Self.root.appendingPathComponent(".build/packages-\(configuration)")
+        let isShared = configuration == "debug" && Self.testOptions != nil
+        return Self.root.appendingPathComponent(isShared ? ".build" : ".build/packages-\(configuration)")
     }
 
     /// A command of SwiftPM.
     static func swift(_ command: String, at package: String, scratch: String, _ configuration: String) -> [String] {
-        [
+        let own = [
             self.swift, command, "-c", configuration, "--package-path", package, "--scratch-path", scratch,
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
             "--disable-build-manifest-caching",
         ]
+        guard configuration == "debug", let testOptions = Self.testOptions else { return own }
+        return ["NETPATH_CI=1"] + own + testOptions
     }
 
     /// The application of README.md.
