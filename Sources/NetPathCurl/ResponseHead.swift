@@ -15,9 +15,12 @@ struct ResponseHead {
     private(set) var headers = HeaderFields()
     /// Whether its body comes in chunks.
     private(set) var isChunked = false
-    /// Whether it promises a body of more bytes than there are numbers for, which libcurl takes for one without a length.
+    /// Whether its Content-Length is no number, or more than one, of which libcurl takes what it can read (RFC 9112, 6.3).
     private(set) var isLengthImpossible = false
+    private var length: Int64?
     private var size = 0
+    /// Whether its first line came, and the empty one did not.
+    private var isWithin = false
     /// Whether an answer with its status may have a body (RFC 9110, 6.4.1).
     private var mayHaveBody: Bool { self.status != 204 && self.status != 304 }
 
@@ -25,17 +28,18 @@ struct ResponseHead {
     mutating func take(_ line: [UInt8]) -> Bool {
         self.size += line.count
         guard self.size <= Self.limit else { return false }
-        // What follows the body is trailers.
-        guard !self.isComplete || line.starts(with: Array("HTTP/".utf8)) else { return true }
+        // What follows the body is trailers, whatever they begin with.
+        guard !self.isComplete else { return true }
         let end = line.lastIndex { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") } ?? -1
         let text = String(decoding: line[...end], as: UTF8.self)
-        if text.hasPrefix("HTTP/") {
+        if !self.isWithin {
+            guard text.hasPrefix("HTTP/") else { return true }
             let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) }
             let size = self.size
             self = Self()
-            (self.status, self.size) = (status.flatMap { $0 >= 200 ? $0 : nil }, size)
+            (self.status, self.size, self.isWithin) = (status.flatMap { $0 >= 200 ? $0 : nil }, size, true)
         } else if text.isEmpty {
-            self.isComplete = self.status != nil
+            (self.isWithin, self.isComplete) = (false, self.status != nil)
         } else if self.status != nil, let colon = text.firstIndex(of: ":") {
             let value = text[colon...].dropFirst()
             let field = HeaderFields.Field(name: String(text[..<colon]), value: String(value.trimmed))
@@ -44,10 +48,12 @@ struct ResponseHead {
             // libcurl takes chunks apart wherever that stands in the list.
             case "transfer-encoding": self.isChunked = self.isChunked || field.value.lowercased().contains("chunked")
             case "content-length":
-                // libcurl reads a sign, and digits, and no further.
-                let sign = field.value.prefix { "+-".contains($0) }.prefix(1)
-                let digits = field.value.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
-                self.isLengthImpossible = self.mayHaveBody && !digits.isEmpty && Int64(digits) == nil
+                for text in field.value.split(separator: ",", omittingEmptySubsequences: false) {
+                    let length = text.utf8.contains(UInt8(ascii: "+")) ? nil : Int64(String(text.trimmed))
+                    let isAnother = self.length != nil && self.length != length
+                    if self.mayHaveBody, length.map({ $0 < 0 }) ?? true || isAnother { self.isLengthImpossible = true }
+                    self.length = length
+                }
             default: break
             }
         }

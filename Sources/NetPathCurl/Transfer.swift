@@ -87,11 +87,13 @@ final class Transfer {
         if isShort, !self.head.isComplete || !self.head.isLengthImpossible || self.head.isChunked { return true }
         let fault =
             isShort
-            ? "the Content-Length of the response is larger than any body"
+            ? "the Content-Length of the response is not the one length of a body"
             : "the head of the response, or its trailer, is longer than \(ResponseHead.limit) bytes"
         self.failure = Failure(.badResponse, fault)
         return false
     }
+
+    private var isWithinHead: Bool { self.head.status != nil && !self.head.isComplete }
 
     var isSuccess: Bool { (200..<300).contains(self.head.status ?? 0) }
 
@@ -138,7 +140,9 @@ final class Transfer {
             self.destination = nil
         }
         // What is cut ends because we say so.
-        let ended = self.isCut ? nil : code.flatMap { self.easy.failure(code: $0, isConnected: self.attempts > 0) }
+        let ended = self.isCut ? nil : code.flatMap { 
+            self.easy.failure(code: $0, isConnected: self.attempts > 0, isHeadBegun: self.isWithinHead)
+        }
         let failure = self.failure ?? ended
         do throws(Failure) {
             if let failure { throw failure }

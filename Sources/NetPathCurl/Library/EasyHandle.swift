@@ -148,14 +148,17 @@ import NetPathSystem
     var errorText: String { unsafe String(cString: self.errorBuffer) }
 
     /// What a code of libcurl means; nil for success.
-    func failure(code: UInt32, isConnected: Bool) -> Transfer.Failure? {
+    func failure(code: UInt32, isConnected: Bool, isHeadBegun: Bool) -> Transfer.Failure? {
         let code = CURLcode(rawValue: code)
         guard code != CURLE_OK else { return nil }
         let error = self.number(CURLINFO_OS_ERRNO)
-        let reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
+        var reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
         var text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
         // libcurl before 8.6 says the same of a line of a head for which its buffer is too small (CURLE_TOO_LARGE since).
-        if code == CURLE_OUT_OF_MEMORY { text += ", or a line in the head of the response that has no end" }
+        if code == CURLE_OUT_OF_MEMORY {
+            text += ", or a line in the head of the response that is longer than 100 KiB"
+            if isHeadBegun { reason = .badResponse }
+        }
         var failure = Transfer.Failure(reason, text)
         if code == CURLE_PEER_FAILED_VERIFICATION {
             let result = self.number(CURLINFO_SSL_VERIFYRESULT)

@@ -104,6 +104,7 @@ import Testing
         // libcurl itself takes no line of more than 100 KiB.
         let error = await self.transport.failure(self.request(lab.url("/long-header?n=200000")))
         #expect(error?.progress == .answered(status: 200), "\(error?.message ?? "no error")")
+        #expect(error?.reason == .badResponse, "it would be so again")
         #expect(await self.transport.failure(self.request(lab.url("/long-header?n=20000"))) == nil)
     }
 
