@@ -194,6 +194,7 @@ final class StoreFile: Sendable {
     static func open(
         _ path: String,
         readOnly: Bool,
+        isDamaged: Bool = false,
         waitingUntil limit: ContinuousClock.Instant? = nil,
         makingAt stamp: Moment? = nil
     ) throws -> DatabaseQueue {
@@ -214,6 +215,8 @@ final class StoreFile: Sendable {
         configuration.prepareDatabase { db in
             // Where the system does not open it to write, SQLite falls back to reading. Before anything reads the header.
             if !readOnly, db.isReadOnly { throw StoreErrors.notOpenedToWrite(path) }
+            // Without it one index whose text is damaged keeps SQLite from all tables (`sqlite3InitCallback` of prepare.c).
+            if isDamaged { try db.execute(sql: "PRAGMA writable_schema = ON") }
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
             if readOnly { return }

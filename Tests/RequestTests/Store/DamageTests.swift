@@ -272,6 +272,20 @@ import Testing
         try store.run(id, .succeeded)
     }
 
+    /// SQLite reads nothing of a file in which it cannot read one of these, unless it is told to.
+    @Test(arguments: ["requestLane", "requestID", "requestReady"]) func aWrongWordInAnIndexLosesNothing(_ index: String) throws {
+        let original = try self.fill(self.bench)
+        try DatabaseQueue(path: self.bench.path).write { db in
+            let text = "replace(sql, ' ON ', ' MN ') WHERE name = '\(index)'"
+            try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = \(text)")
+            #expect(db.changesCount == 1)
+        }
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(try Set(store.all().map(\.id)) == Set(original.keys))
+    }
+
     /// A column, a table or a number of which SQLite finds nothing wrong.
     @Test(arguments: [
         "UPDATE request SET state = 'clocked' WHERE sequence = 5",
