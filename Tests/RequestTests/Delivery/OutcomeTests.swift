@@ -176,7 +176,13 @@ struct OutcomeTests {
         // Nobody can tell, and it was tried often enough.
         lab.online()
         #expect(lab.attempt(post(maxRetries: 0), Self.elsewhere) == .hold(.redirected("portal.example")))
-        for place in ["/moved", "https://e.net/moved", "http://e.net:8080/"] {
+        for place in [
+            "http://wifi.münchen.example/login", "http://u:p@portal.example/", "http://portal.example:0/",
+            "http:/portal.example/", "\\\\portal.example\\x", "wifi://sign-in",
+        ] {
+            #expect(lab.attempt(post(maxRetries: 0), .status(302, ["Location": place])) == .hold(.redirected(place)))
+        }
+        for place in ["/moved", "https://e.net/moved", "http://e.net:8080/", "?x=http://a"] {
             guard case .dead = lab.attempt(post(), .status(301, ["Location": place])) else {
                 Issue.record("\(place)")
                 return

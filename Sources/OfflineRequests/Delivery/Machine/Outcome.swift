@@ -64,10 +64,12 @@ extension QueueSettings {
             !self.holdingStatuses.contains(status), let place = response.headers["Location"]
         else { return nil }
         let target = try? Endpoint(place.hasPrefix("//") ? "https:\(place)" : place)
-        guard let target, let host = NetworkHost(authority: target.authority),
-            host != NetworkHost(authority: request.host)
-        else { return nil }
-        return .redirected(target.authority)
+        if let target, let host = NetworkHost(authority: target.authority) {
+            return host == NetworkHost(authority: request.host) ? nil : .redirected(target.authority)
+        }
+        // One with a scheme or an authority that cannot be read is not known to be the server's own.
+        let namesPlace = place.contains(#/^([A-Za-z][A-Za-z0-9+.\-]*:|[\/\\]{2})/#)
+        return namesPlace ? .redirected(String(place.filter { !$0.isNewline && $0 != "\0" }.prefix(200))) : nil
     }
 
     /// The wait a server asks for, at most a day.
