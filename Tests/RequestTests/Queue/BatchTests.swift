@@ -30,10 +30,14 @@ struct QueueBatchTests {
     @Test func eachGoesOnceInOrderAndNoMoreAtATimeThanMay() async throws {
         let (lab, queue, _) = try await Self.filled(400)
         queue.start()
+        var releases: [ContinuousClock.Instant] = [.now]
         for ended in 0..<400 {
             try await lab.transport.waitForRequests(min(400, ended + 4))
-            #expect(lab.transport.held.count <= 4)
+            // What is held for longer than that takes a quarter of a place.
+            let isWhole = .now - releases[max(0, ended - 4)] < DeliveryMachine.wholePlace
+            #expect(lab.transport.held.count <= 4 || !isWhole)
             lab.transport.release()
+            releases.append(.now)
         }
         try await queue.waitUntilEmpty()
         #expect(lab.sent == (0..<400).map { "\($0)" })
