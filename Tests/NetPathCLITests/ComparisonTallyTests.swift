@@ -16,12 +16,12 @@ import Testing
         case pending
         case nothing
 
-        var answer: ComparisonTally.Answer? {
+        var verdict: Verdict? {
             switch self {
-            case .yes: .init(status: .satisfied, reason: .routed)
-            case .no: .init(status: .unsatisfied, reason: .noCarrier)
-            case .otherNo: .init(status: .unsatisfied, reason: .probeFailed)
-            case .pending: .init(status: .requiresConnection, reason: .configuringAddress)
+            case .yes: Verdict(.satisfied, PathReason(.routed, ""))
+            case .no: Verdict(.unsatisfied, PathReason(.noCarrier, ""))
+            case .otherNo: Verdict(.unsatisfied, PathReason(.probeFailed, ""))
+            case .pending: Verdict(.requiresConnection, PathReason(.configuringAddress, ""))
             case .nothing: nil
             }
         }
@@ -35,7 +35,7 @@ import Testing
 
     private func tally(_ events: [Event]) -> ComparisonTally {
         var tally = ComparisonTally()
-        for event in events { tally.record(event.backend, event.word.answer, at: Self.time(event.at)) }
+        for event in events { tally.record(event.backend, event.word.verdict, at: Self.time(event.at)) }
         return tally
     }
 
@@ -111,6 +111,16 @@ import Testing
         #expect(self.summary(Self.start + shared).counts["a"] == [2, 0, 0, 0, 0])
     }
 
+    @Test func changeBeforeAFalseTransitionIsStillTheLatest() {
+        let events: [Event] = [
+            (4, "c", .yes), (100, "b", .no), (200, "a", .pending), (210, "c", .yes), (300, "a", .yes), (400, "a", .no),
+        ]
+        let result = self.summary(Self.start + events)
+        #expect(result.changes == 1)
+        #expect(result.counts["a"] == [1, 0, 300, 1, 0])
+        #expect(result.counts["b"] == [1, 0, 0, 0, 0])
+    }
+
     @Test func withoutAnOpinionNothingIsMissed() {
         let gone = Self.start + [(50, "b", .nothing), (100, "a", .no)]
         #expect(self.summary(gone).counts["b"] == [0, 0, nil, 0, 0])
@@ -139,7 +149,7 @@ import Testing
             #expect(counts.otherReasons <= counts.seen)
         }
         // Somebody was first, each time.
-        #expect(backends.reduce(0) { $0 + $1.counts.delays.count { $0 == .zero } } >= changes)
+        #expect(backends.reduce(0) { $0 + $1.value.delays.count { $0 == .zero } } >= changes)
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)

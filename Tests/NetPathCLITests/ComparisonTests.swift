@@ -129,7 +129,7 @@ import Testing
         say(Self.lost, 100, Self.lost, 140)
         let (changes, counts) = recorder.tally.counts(at: Self.start + .seconds(60))
         #expect(changes == 1)
-        #expect(counts.map(\.counts.medianDelay) == [.zero, .milliseconds(40)])
+        #expect(counts.map(\.value.medianDelay) == [.zero, .milliseconds(40)])
         #expect(recorder.latest?.columns.map(\.behindText) == ["first", "+40 ms"])
     }
 

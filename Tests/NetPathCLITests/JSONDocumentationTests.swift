@@ -86,7 +86,7 @@ import Testing
             "Compared backend": .object([(key: "name", value: .null)] + additions),
             "Difference": .difference(difference),
             "Comparison summary": recorder.tally.document(since: Fixtures.now, at: Fixtures.clock),
-            "Backend tally": .tally(of: "", tallied.counts),
+            "Backend tally": .tally(of: "", tallied.value),
             "Host": try Fixtures.host().document,
             "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
             "Hook": HookReportTests.report.document,

@@ -103,7 +103,7 @@ extension Evidence {
 /// Makes comparisons of what a coordinator's backends say, and counts, without input and output; on any thread.
 final class ComparisonRecorder: Sendable {
     private struct Word: Hashable, Sendable {
-        var answer: ComparisonTally.Answer?
+        var verdict: Verdict?
         var reportedAt: MonotonicTime?
     }
 
@@ -134,7 +134,7 @@ final class ComparisonRecorder: Sendable {
         self.state.withLock { state in
             for (name, word, time) in Self.news(snapshots, since: state.words, at: now.monotonic) {
                 state.words[name] = word
-                state.tally.record(name, word.answer, at: time)
+                state.tally.record(name, word.verdict, at: time)
             }
             let comparison = Comparison(snapshots, path: path, types: state.types, tally: state.tally, takenAt: now)
             state.latest = comparison
@@ -150,14 +150,13 @@ final class ComparisonRecorder: Sendable {
     ) -> [(name: String, word: Word, time: MonotonicTime)] {
         let words = snapshots.map { snapshot -> (name: String, word: Word) in
             let verdict = snapshot.report.health == .healthy ? snapshot.verdict : nil
-            let answer = verdict.map { ComparisonTally.Answer(status: $0.status, reason: $0.reason.code) }
-            return (snapshot.report.name, Word(answer: answer, reportedAt: snapshot.report.reportedAt))
+            return (snapshot.report.name, Word(verdict: verdict, reportedAt: snapshot.report.reportedAt))
         }
         // A backend that is configured no more has no verdict any more.
         let gone = known.keys.sorted().filter { name in !words.contains { $0.name == name } }
         return (gone.map { ($0, Word()) } + words).compactMap { name, word in
             let old = known[name] ?? Word()
-            if word == old { return nil }
+            if word.verdict?.status == old.verdict?.status, word.reportedAt == old.reportedAt { return nil }
             // What time or a failure changed was not reported, and is of this moment.
             return (name, word, word.reportedAt.flatMap { $0 == old.reportedAt ? nil : $0 } ?? now)
         }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }

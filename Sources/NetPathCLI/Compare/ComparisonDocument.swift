@@ -28,7 +28,7 @@ extension ComparisonTally {
         let elapsed: Duration = now.monotonic - start
         return [
             "schema": schemaVersion,
-            "summary": .array(backends.map { .tally(of: $0.name, $0.counts) }),
+            "summary": .array(backends.map { .tally(of: $0.key, $0.value) }),
             "changes": .integer(changes),
             "elapsedMilliseconds": .integer(elapsed.inMilliseconds),
             "windowMilliseconds": .integer(Self.window.inMilliseconds),
