@@ -39,7 +39,7 @@ import Testing
     }
 
     private func compare(_ snapshots: [BackendSnapshot], at milliseconds: Int = 500) -> Comparison {
-        let recorder = ComparisonRecorder(types: ["netlink": "netlink"])
+        var recorder = ComparisonRecorder(configured: [])
         let path = NetworkPath.merging(snapshots, policy: .priority)
         return recorder.record(snapshots, path: path, at: Self.reading(milliseconds))
     }
@@ -101,7 +101,7 @@ import Testing
         let silent = BackendSnapshot(report: Fixtures.report("mute", health: .starting))
         let comparison = self.compare([broken, Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1), silent])
         #expect(comparison.agreement == true)
-        #expect(comparison.reference?.report.name == "netlink")
+        #expect(comparison.speakers.map(\.name) == ["netlink"])
         #expect(comparison.silent == ["mute"])
         #expect(comparison.headline.word == "NOT COMPARED")
         #expect(comparison.headline.sentence.contains("only netlink has a verdict"))
@@ -110,12 +110,12 @@ import Testing
         #expect(ToolStatus(agreement: nobody.agreement) == .unavailable)
         let screen = nobody.screen(TextStyle(isColored: false, width: nil))
         #expect(screen.contains("UNKNOWN  no backend has a verdict"))
-        #expect(screen.contains("is unhealthy (no socket); its last report does not count"))
+        #expect(screen.contains("broken          unhealthy: no socket"))
         #expect(screen.contains("mute            silent so far"))
     }
 
     @Test func recorderCountsWhatIsSaid() {
-        let recorder = ComparisonRecorder(types: [:])
+        var recorder = ComparisonRecorder(configured: [])
         func say(_ first: Evidence, _ firstAt: Int, _ second: Evidence, _ secondAt: Int) {
             let snapshots = [
                 Self.backendSnapshot(first, by: "a", at: firstAt), Self.backendSnapshot(second, by: "b", at: secondAt),
@@ -130,7 +130,7 @@ import Testing
         let (changes, counts) = recorder.tally.counts(at: Self.start + .seconds(60))
         #expect(changes == 1)
         #expect(counts.map(\.value.medianDelay) == [.zero, .milliseconds(40)])
-        #expect(recorder.latest?.columns.map(\.behindText) == ["first", "+40 ms"])
+        #expect(recorder.latest?.columns.map(\.delay) == [.zero, .milliseconds(40)])
     }
 
     // MARK: Showing
@@ -149,15 +149,15 @@ import Testing
                 DIFFERENT  satisfied: netlink, probe; unsatisfied: sysfs
 
                 Backends
-                                netlink       sysfs          probe
-                  Status        satisfied   ! unsatisfied    satisfied
-                  Reason        routed        noRoute        probeAnswered
-                  Interfaces    eth0          eth0           -
-                  Families      IPv4          none           -
-                  Gateways      192.0.2.1     none           -
-                  Health        healthy       healthy        healthy
-                  Said          499 ms ago    297 ms ago     200 ms ago
-                  Behind        first         +202 ms        +299 ms
+                                netlink       sysfs            probe
+                  Status        satisfied   ! unsatisfied      satisfied
+                  Reason        routed        noRoute          probeAnswered
+                  Interfaces    eth0          none             -
+                  Families      IPv4          none             -
+                  Gateways      192.0.2.1     none             -
+                  Health        healthy       healthy          healthy
+                  Said          499 ms ago    297 ms ago       200 ms ago
+                  Noticed       first         202 ms behind    299 ms behind
 
                 Differences
                   sysfs           sysfs: unsatisfied, eth0 has an address but no route to the internet; netlink: satisfied, IPv4 through eth0
@@ -168,11 +168,13 @@ import Testing
         )
     }
 
-    @Test func narrowTerminalHasALineForEach() {
-        let lines = self.different.screen(TextStyle(isColored: false, width: 40)).split(separator: "\n")
-        #expect(lines.contains("! sysfs    unsatisfied  +202 ms  noRoute"))
-        #expect(lines.contains("  netlink  satisfied  first  routed"))
-        #expect(lines.allSatisfy { $0.count <= 40 })
+    @Test func narrowTerminalHasTheColumnsBelowOneAnother() {
+        let lines = self.different.screen(TextStyle(isColored: false, width: 50)).split(separator: "\n")
+        #expect(lines.contains("                netlink       sysfs"))
+        #expect(lines.contains("  Status        satisfied   ! unsatisfied"))
+        #expect(lines.contains("                probe"))
+        #expect(lines.contains("  Status        satisfied"))
+        #expect(self.different.screen(TextStyle(isColored: false, width: 20)).contains("  Status        sat~\n"))
     }
 
     @Test func linesForPipes() {
@@ -183,17 +185,40 @@ import Testing
         let text = self.different.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }
         let lines = text.split(separator: "\n").map { String($0.dropFirst(24)) }
         let first =
-            "unsatisfied sysfs: eth0 has an address but no route to the internet, 202 ms behind, differs from netlink in "
+            "sysfs: unsatisfied, eth0 has an address but no route to the internet, 202 ms behind, differs from netlink in "
             + "status"
-        #expect(lines.first == first)
-        #expect(lines.count == 2)
-        // A reader that was too slow for a change and its end gets a line all the same.
-        #expect(agreed.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }.contains("agreed satisfied"))
+        #expect(lines == [first, "probe: satisfied, a probe target answered, 299 ms behind"])
+        #expect(agreed.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }.isEmpty)
+        // Nothing is said of a backend that has only been started, and of one that failed what is wrong with it.
+        var mute = BackendSnapshot(report: Fixtures.report("mute", health: .starting))
+        let silent = self.compare([mute])
+        #expect(silent.lines(since: nil) { CivilTime($0, offsetSeconds: 0) }.isEmpty)
+        mute.report.health = .unhealthy
+        mute.report.error = "no socket"
+        let failed = self.compare([mute]).lines(since: silent) { CivilTime($0, offsetSeconds: 0) }
+        #expect(failed.hasSuffix(" mute: unhealthy: no socket\n"))
     }
 
-    @Test func durations() {
-        let durations = [Duration.microseconds(7), .microseconds(2_340), .milliseconds(57), .milliseconds(3_210)]
-        #expect(durations.map(\.brief) == ["7 us", "2.3 ms", "57 ms", "3.2 s"])
-        #expect(Duration.seconds(600).brief == "10 min")
+    @Test func summary() {
+        var tally = ComparisonTally()
+        tally.record("netlink", Verdict(.satisfied, PathReason(.routed, "")), at: Self.start)
+        tally.record("sysfs", Verdict(.satisfied, PathReason(.routed, "")), at: Self.start)
+        tally.record("netlink", Verdict(.unsatisfied, PathReason(.noRoute, "")), at: Self.start + .seconds(1))
+        tally.record("sysfs", Verdict(.unsatisfied, PathReason(.noRoute, "")), at: Self.start + .milliseconds(1_040))
+        let style = TextStyle(isColored: false, width: nil)
+        #expect(
+            tally.screen(style, since: Self.start, at: Self.start + .seconds(600)) == """
+                SUMMARY  changes in 10 min: 1
+
+                Backends
+                                       netlink    sysfs
+                  Seen                 1          1
+                  Missed               0          0
+                  Median delay         0 µs       40 ms
+                  False transitions    0          0
+                  Other reasons        0          0
+
+                """
+        )
     }
 }

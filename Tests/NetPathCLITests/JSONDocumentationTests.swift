@@ -45,14 +45,20 @@ import Testing
             return
         }
         let reason = PathReason(.noRoute, "")
-        let recorder = ComparisonRecorder(types: [:])
-        let snapshots = [Fixtures.backendSnapshot(Fixtures.routed)]
+        var recorder = ComparisonRecorder(configured: [])
+        let lost = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        let snapshots = [Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(lost, by: "other")]
         let comparison = recorder.record(snapshots, path: path, at: Fixtures.clock)
         let column = try #require(comparison.columns.first)
         let backendKeys = JSONNode.backend(column.report, at: Fixtures.clock).members.count
-        let additions = JSONNode.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
-        let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
-        let tallied = try #require(recorder.tally.counts(at: Fixtures.now).backends.first)
+        let additions = column.document(at: Fixtures.clock).members.dropFirst(backendKeys)
+        let summary = recorder.tally.document(since: Fixtures.now, at: Fixtures.clock)
+        guard case .array(let differences) = comparison.document["differences"],
+            case .array(let tallies) = summary["summary"]
+        else {
+            Issue.record("no differences in \(comparison.document.line), or no backends in \(summary.line)")
+            return
+        }
         let interface = try #require(path.interfaces.first)
         let gateway = try #require(path.gateways.first)
         let probe = ProbeOutcome(target: "", result: .timedOut)
@@ -84,9 +90,9 @@ import Testing
             "Comparison": comparison.document,
             // The first row stands for all those of Backend.
             "Compared backend": .object([(key: "name", value: .null)] + additions),
-            "Difference": .difference(difference),
-            "Comparison summary": recorder.tally.document(since: Fixtures.now, at: Fixtures.clock),
-            "Backend tally": .tally(of: "", tallied.value),
+            "Difference": try #require(differences.first),
+            "Comparison summary": summary,
+            "Backend tally": try #require(tallies.first),
             "Host": try Fixtures.host().document,
             "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
             "Hook": HookReportTests.report.document,

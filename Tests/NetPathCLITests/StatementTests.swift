@@ -23,7 +23,7 @@ import Testing
     }
 
     private static func comparison(_ snapshots: [BackendSnapshot]) -> Comparison {
-        let recorder = ComparisonRecorder(types: [:])
+        var recorder = ComparisonRecorder(configured: [])
         return recorder.record(snapshots, path: NetworkPath.merging(snapshots, policy: .priority), at: Fixtures.clock)
     }
 
@@ -188,8 +188,8 @@ import Testing
             comparison.differences.first?.summary == "netlink: by its evidence satisfied, IPv4 through eth0; "
                 + "it states unsatisfied, the modem is registered"
         )
-        let change = comparison.changes(since: nil).first
-        #expect(change?.contains("states otherwise") == true)
+        let line = comparison.lines(since: nil) { CivilTime($0, offsetSeconds: 0) }
+        #expect(line.hasSuffix("netlink: satisfied, IPv4 through eth0, first, states otherwise\n"))
     }
 
     @Test func anotherMachineIsNamed() {

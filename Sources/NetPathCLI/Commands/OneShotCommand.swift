@@ -43,7 +43,8 @@ struct OneShotCommand: Sendable {
         return try self.askBackends(of: configuration, limit: limit, asWatching: asWatching)
     }
 
-    private static func askBackends(
+    /// Asks the backends of a configuration themselves, whoever else knows.
+    static func askBackends(
         of configuration: LoadedConfiguration,
         limit: Duration,
         asWatching: Bool = false

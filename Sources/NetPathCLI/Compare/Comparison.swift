@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
-import Synchronization
+import NetPathConfiguration
 
 /// What several backends say at one moment, side by side.
 struct Comparison: Hashable, Sendable {
@@ -22,6 +22,7 @@ struct Comparison: Hashable, Sendable {
     struct Column: Hashable, Sendable {
         var type: String
         var report: BackendReport
+        /// Nil unless the backend is healthy: what it said before it failed does not count.
         var verdict: Verdict?
         /// What it states, instead of evidence or beside it.
         var conclusion: Conclusion?
@@ -30,61 +31,30 @@ struct Comparison: Hashable, Sendable {
         /// How long after the first to notice it noticed the present state; nil when it has not.
         var delay: Duration?
 
-        /// The verdict, which counts only while the backend is healthy.
-        var validVerdict: Verdict? { self.report.health == .healthy ? self.verdict : nil }
-    }
+        fileprivate init(_ snapshot: BackendSnapshot, type: String?) {
+            self.type = type ?? snapshot.report.name
+            self.report = snapshot.report
+            self.verdict = snapshot.report.health == .healthy ? snapshot.verdict : nil
+            self.conclusion = snapshot.evidence?.conclusion
+            self.sight = snapshot.evidence.flatMap(\.sight)
+        }
 
-    /// What the backends are merged into, as far as it is compared.
-    struct Merged: Hashable, Sendable {
-        var status: PathStatus
-        var reason: PathReason
-        var isStale: Bool
+        var name: String { self.report.name }
     }
 
     /// In order of priority.
     var columns: [Column]
     /// What they are merged into; nil while none has a verdict.
-    var merged: Merged?
+    var path: NetworkPath?
     /// When this was so, for ages and for `time`.
     @EqualityIgnored var takenAt: ClockReading
 
-    /// Puts verdicts side by side.
-    ///
-    /// - Parameters:
-    ///   - snapshots: What the backends say, in order of priority.
-    ///   - path: What they are merged into.
-    ///   - types: The type of each backend by its name.
-    ///   - tally: Who noticed the present state when.
-    ///   - takenAt: The present moment.
-    init(
-        _ snapshots: [BackendSnapshot],
-        path: NetworkPath?,
-        types: [String: String],
-        tally: ComparisonTally,
-        takenAt: ClockReading
-    ) {
-        self.columns = snapshots.map { snapshot in
-            let name = snapshot.report.name
-            return Column(
-                type: types[name] ?? name,
-                report: snapshot.report,
-                verdict: snapshot.verdict,
-                conclusion: snapshot.evidence?.conclusion,
-                sight: snapshot.evidence.flatMap(\.sight),
-                delay: snapshot.report.health == .healthy ? tally.delay(of: name) : nil
-            )
-        }
-        self.merged = path.map { Merged(status: $0.status, reason: $0.reason, isStale: $0.isStale) }
-        self.takenAt = takenAt
-    }
-
-    /// The first backend that has a verdict: the others are compared with it.
-    var reference: Column? { self.columns.first { $0.validVerdict != nil } }
+    /// The backends that have a verdict; the others are compared with the first of them.
+    var speakers: [Column] { self.columns.filter { $0.verdict != nil } }
 
     /// Whether all verdicts have the same status; nil without any.
     var agreement: Bool? {
-        guard let status = self.reference?.validVerdict?.status else { return nil }
-        return self.columns.allSatisfy { $0.validVerdict == nil || $0.validVerdict?.status == status }
+        self.speakers.first.map { first in self.speakers.allSatisfy { $0.verdict?.status == first.verdict?.status } }
     }
 
     /// The backends that should have reported by now and have not.
@@ -100,65 +70,42 @@ extension Evidence {
     }
 }
 
-/// Makes comparisons of what a coordinator's backends say, and counts, without input and output; on any thread.
-final class ComparisonRecorder: Sendable {
-    private struct Word: Hashable, Sendable {
-        var verdict: Verdict?
-        var reportedAt: MonotonicTime?
-    }
+/// Makes comparisons of what a coordinator's backends say, and counts, without input and output.
+struct ComparisonRecorder: Sendable {
+    /// Where the types of the backends are looked up.
+    var configured: [ConfiguredBackend]
+    private(set) var tally = ComparisonTally()
+    private(set) var latest: Comparison?
 
-    private struct State: Sendable {
-        var types: [String: String]
-        var tally = ComparisonTally()
-        var latest: Comparison?
-        var words: [String: Word] = [:]
-    }
-
-    private let state: Mutex<State>
-
-    /// - Parameter types: The type of each backend by its name.
-    init(types: [String: String]) {
-        self.state = Mutex(State(types: types))
-    }
-
-    var latest: Comparison? { self.state.withLock(\.latest) }
-    var tally: ComparisonTally { self.state.withLock(\.tally) }
-
-    /// Takes the types of another configuration.
-    func adapt(to types: [String: String]) { self.state.withLock { $0.types = types } }
-
-    /// Takes what all backends say now.
+    /// Takes what all backends say now, in order of priority, and what they are merged into.
     ///
     /// - Returns: The comparison, which may equal the one before.
-    func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
-        self.state.withLock { state in
-            for (name, word, time) in Self.news(snapshots, since: state.words, at: now.monotonic) {
-                state.words[name] = word
-                state.tally.record(name, word.verdict, at: time)
-            }
-            let comparison = Comparison(snapshots, path: path, types: state.types, tally: state.tally, takenAt: now)
-            state.latest = comparison
-            return comparison
+    mutating func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
+        var columns = snapshots.map { snapshot in
+            Comparison.Column(snapshot, type: self.configured.first { $0.name == snapshot.report.name }?.type)
         }
+        self.count(columns, at: now.monotonic)
+        for index in columns.indices where columns[index].report.health == .healthy {
+            columns[index].delay = self.tally.delay(of: columns[index].name)
+        }
+        let comparison = Comparison(columns: columns, path: path, takenAt: now)
+        self.latest = comparison
+        return comparison
     }
 
-    /// What was said since the last time, in the order in which it was said.
-    private static func news(
-        _ snapshots: [BackendSnapshot],
-        since known: [String: Word],
-        at now: MonotonicTime
-    ) -> [(name: String, word: Word, time: MonotonicTime)] {
-        let words = snapshots.map { snapshot -> (name: String, word: Word) in
-            let verdict = snapshot.report.health == .healthy ? snapshot.verdict : nil
-            return (snapshot.report.name, Word(verdict: verdict, reportedAt: snapshot.report.reportedAt))
-        }
+    /// Counts what was said since the last time, in the order in which it was said.
+    private mutating func count(_ columns: [Comparison.Column], at now: MonotonicTime) {
+        let former = self.latest?.columns ?? []
         // A backend that is configured no more has no verdict any more.
-        let gone = known.keys.sorted().filter { name in !words.contains { $0.name == name } }
-        return (gone.map { ($0, Word()) } + words).compactMap { name, word in
-            let old = known[name] ?? Word()
-            if word.verdict?.status == old.verdict?.status, word.reportedAt == old.reportedAt { return nil }
+        for old in former where !columns.contains(where: { $0.name == old.name }) {
+            self.tally.record(old.name, nil, at: now)
+        }
+        for column in columns.sorted(by: { $0.report.reportedAt ?? now < $1.report.reportedAt ?? now }) {
+            let old = former.first { $0.name == column.name }
             // What time or a failure changed was not reported, and is of this moment.
-            return (name, word, word.reportedAt.flatMap { $0 == old.reportedAt ? nil : $0 } ?? now)
-        }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }
+            let time = column.report.reportedAt == old?.report.reportedAt ? nil : column.report.reportedAt
+            if time == nil, column.verdict?.status == old?.verdict?.status { continue }
+            self.tally.record(column.name, column.verdict, at: time ?? now)
+        }
     }
 }

@@ -10,14 +10,41 @@ extension Comparison {
         [
             "schema": schemaVersion,
             "agreement": .optional(self.agreement),
-            "status": .optional(self.merged?.status.rawValue),
-            "reason": .reason(self.merged?.reason),
-            "stale": .bool(self.merged?.isStale ?? false),
-            "backends": .array(self.columns.map { .column($0, at: self.takenAt) }),
-            "differences": .array(self.differences.map(JSONNode.difference)),
+            "status": .optional(self.path?.status.rawValue),
+            "reason": .reason(self.path?.reason),
+            "stale": .bool(self.path?.isStale ?? false),
+            "backends": .array(self.columns.map { $0.document(at: self.takenAt) }),
+            "differences": .array(
+                self.differences.map { difference in
+                    [
+                        "backend": .string(difference.backend),
+                        "against": .string(difference.against),
+                        "facts": .strings(difference.facts.map(\.rawValue)),
+                        "summary": .string(difference.summary),
+                        "explanations": .strings(difference.explanations),
+                    ]
+                }
+            ),
             "silent": .strings(self.silent),
             "time": .string(self.takenAt.wall.rfc3339),
         ]
+    }
+}
+
+extension Comparison.Column {
+    /// The backend as in other documents, and what is said of it beside others.
+    func document(at now: ClockReading) -> JSONNode {
+        let families = self.verdict?.knowsFamilies == true ? self.verdict?.families : nil
+        let additions: JSONNode = [
+            "type": .string(self.type),
+            "sees": .optional(self.sight?.rawValue),
+            "interfaces": .array(self.verdict?.interfaces.map(JSONNode.interface) ?? []),
+            "gateways": .array(self.verdict?.gateways.map(JSONNode.gateway) ?? []),
+            "supportsIPv4": .optional(families?.contains(.ipv4)),
+            "supportsIPv6": .optional(families?.contains(.ipv6)),
+            "behindMicroseconds": .optional(self.delay.map { $0.inNanoseconds / 1_000 }),
+        ]
+        return .object(JSONNode.backend(self.report, at: now).members + additions.members)
     }
 }
 
@@ -28,49 +55,22 @@ extension ComparisonTally {
         let elapsed: Duration = now.monotonic - start
         return [
             "schema": schemaVersion,
-            "summary": .array(backends.map { .tally(of: $0.key, $0.value) }),
+            "summary": .array(
+                backends.map { name, counts in
+                    [
+                        "backend": .string(name),
+                        "seen": .integer(counts.seen),
+                        "missed": .integer(counts.missed),
+                        "medianDelayMicroseconds": .optional(counts.medianDelay.map { $0.inNanoseconds / 1_000 }),
+                        "falseTransitions": .integer(counts.falseTransitions),
+                        "otherReasons": .integer(counts.otherReasons),
+                    ]
+                }
+            ),
             "changes": .integer(changes),
             "elapsedMilliseconds": .integer(elapsed.inMilliseconds),
             "windowMilliseconds": .integer(Self.window.inMilliseconds),
             "time": .string(now.wall.rfc3339),
-        ]
-    }
-}
-
-extension JSONNode {
-    static func column(_ column: Comparison.Column, at now: ClockReading) -> JSONNode {
-        let verdict = column.validVerdict
-        let families = verdict.flatMap { $0.knowsFamilies ? $0.families : nil }
-        let additions: JSONNode = [
-            "type": .string(column.type),
-            "sees": .optional(column.sight?.rawValue),
-            "interfaces": .array(verdict?.interfaces.map(JSONNode.interface) ?? []),
-            "gateways": .array(verdict?.gateways.map(JSONNode.gateway) ?? []),
-            "supportsIPv4": .optional(families?.contains(.ipv4)),
-            "supportsIPv6": .optional(families?.contains(.ipv6)),
-            "behindMicroseconds": .optional(column.delay.map { $0.inNanoseconds / 1_000 }),
-        ]
-        return .object(JSONNode.backend(column.report, at: now).members + additions.members)
-    }
-
-    static func difference(_ difference: Comparison.Difference) -> JSONNode {
-        [
-            "backend": .string(difference.backend),
-            "against": .string(difference.against),
-            "facts": .strings(difference.facts.map(\.rawValue)),
-            "summary": .string(difference.summary),
-            "explanations": .strings(difference.explanations),
-        ]
-    }
-
-    static func tally(of name: String, _ counts: ComparisonTally.Counts) -> JSONNode {
-        [
-            "backend": .string(name),
-            "seen": .integer(counts.seen),
-            "missed": .integer(counts.missed),
-            "medianDelayMicroseconds": .optional(counts.medianDelay.map { $0.inNanoseconds / 1_000 }),
-            "falseTransitions": .integer(counts.falseTransitions),
-            "otherReasons": .integer(counts.otherReasons),
         ]
     }
 }

@@ -6,19 +6,19 @@ import NetPath
 extension Comparison {
     /// Whether the backends agree as a big word, and on what.
     var headline: (word: String, emphasis: TextStyle.Emphasis, sentence: String) {
-        let speakers = self.columns.filter { $0.validVerdict != nil }
-        guard let first = speakers.first, let verdict = first.validVerdict, let agreement = self.agreement
+        let speakers = self.speakers
+        guard let first = speakers.first, let verdict = first.verdict
         else { return ("UNKNOWN", .caution, "no backend has a verdict") }
-        if !agreement {
+        guard self.agreement == true else {
             let statuses = PathStatus.allCases.reversed().compactMap { status -> String? in
-                let names = speakers.filter { $0.validVerdict?.status == status }.map(\.report.name)
+                let names = speakers.filter { $0.verdict?.status == status }.map(\.name)
                 return names.isEmpty ? nil : "\(status.rawValue): \(names.joined(separator: ", "))"
             }
             return ("DIFFERENT", .bad, statuses.joined(separator: "; "))
         }
         let isAlone = speakers.count == 1
-        let who = isAlone ? "only \(first.report.name) has a verdict" : "\(speakers.count) backends"
-        let speaker = verdict.isStated ? "stated by \(first.report.name), " : ""
+        let who = isAlone ? "only \(first.name) has a verdict" : "\(speakers.count) backends"
+        let speaker = verdict.isStated ? "stated by \(first.name), " : ""
         let sentence = "\(verdict.status.rawValue), \(verdict.reason.message) (\(speaker)\(who))"
         return (isAlone ? "NOT COMPARED" : "AGREED", verdict.status.emphasis, sentence)
     }
@@ -29,53 +29,44 @@ extension Comparison {
         let (word, emphasis, sentence) = self.headline
         screen.title(word, emphasis, sentence)
         screen.heading("Backends")
-        // Where a line goes is not known; what is cut off is marked so that every program shows it.
-        for line in ComparisonTable(self).lines(width: style.width, ellipsis: "~") {
-            screen.line(line.text(style, fitting: style.width ?? .max, ellipsis: "~"))
-        }
-        let (differences, columns) = (self.differences, self.columns)
+        screen.table(
+            ["", "Status", "Reason", "Interfaces", "Families", "Gateways", "Health", "Said", "Noticed"],
+            self.columns.map(self.cells)
+        )
+        let differences = self.differences
         if !differences.isEmpty { screen.heading("Differences") }
         for difference in differences {
             screen.row(difference.backend, [difference.summary] + difference.explanations)
         }
-        if columns.contains(where: { $0.absence != nil }) { screen.heading("Without a verdict") }
-        for column in columns { column.absence.map { screen.row(column.report.name, [$0]) } }
+        let others = self.columns.filter { $0.verdict == nil }
+        if !others.isEmpty { screen.heading("Without a verdict") }
+        for column in others { screen.row(column.name, [column.statement]) }
         return screen.text
     }
 
-    /// What happened since an earlier comparison, the words of each backend by themselves.
-    func changes(since earlier: Comparison?) -> [String] {
-        self.columns.compactMap { column in
-            let old = earlier?.columns.first { $0.report.name == column.report.name }
-            let isSame = old.map { $0.validVerdict == column.validVerdict && $0.report.health == column.report.health }
-            if isSame == true { return nil }
-            let name = column.report.name
-            guard let verdict = column.validVerdict else {
-                guard let absence = column.absence, old != nil || column.report.health != .starting else { return nil }
-                return "unknown \(name): \(absence)"
-            }
-            let verb = verdict.isStated ? "states: " : ""
-            var text = "\(verdict.status.rawValue) \(name): \(verb)\(verdict.reason.message)"
-            if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }
-            for difference in self.differences where difference.backend == name {
-                guard difference.against != name else {
-                    text += ", states otherwise"
-                    continue
-                }
-                let facts = difference.facts.map(\.rawValue).joined(separator: ", ")
-                text += ", differs from \(difference.against) in \(facts)"
-            }
-            return text
-        }
+    /// What stands below one another in the column of a backend.
+    private func cells(_ column: Column) -> [String] {
+        let differing = self.differences.filter { $0.backend == column.name }.flatMap(\.facts)
+        let facts = Fact.allCases.map { (differing.contains($0) ? TextScreen.mark : "") + column.text(of: $0) }
+        let age = column.report.age(at: self.takenAt).map { "\($0.spoken) ago" }
+        return [column.name] + facts + [column.report.health.rawValue, age ?? "-", column.delayText ?? "-"]
     }
 
-    /// The lines of a running comparison, for pipes and files.
+    /// A line for each backend that says something else than in an earlier comparison, for pipes and files.
     func lines(since earlier: Comparison?, local: (WallTime) -> CivilTime) -> String {
         let time = local(self.takenAt.wall)
-        let changes = self.changes(since: earlier)
-        // A reader that was too slow for a change and its end has to be told something.
-        let lines = changes.isEmpty ? ["\(self.headline.word.lowercased()) \(self.headline.sentence)"] : changes
-        return lines.map { "\(time.date) \(time.time) \($0.safe)\n" }.joined()
+        return self.columns.filter { column in
+            let old = earlier?.columns.first { $0.name == column.name }
+            return column.verdict != old?.verdict || column.report.health != old?.report.health ?? .starting
+        }.map { column in
+            var parts = [column.statement] + [column.delayText].compactMap { $0 }
+            parts += self.differences.filter { $0.backend == column.name }.map { difference in
+                if difference.against == column.name { return "states otherwise" }
+                let facts = difference.facts.map(\.rawValue).joined(separator: ", ")
+                return "differs from \(difference.against) in \(facts)"
+            }
+            return "\(time.date) \(time.time) \("\(column.name): \(parts.joined(separator: ", "))".safe)\n"
+        }.joined()
     }
 }
 
@@ -84,17 +75,15 @@ extension ComparisonTally {
     func screen(_ style: TextStyle, since start: MonotonicTime, at now: MonotonicTime) -> String {
         var screen = TextScreen(style)
         let (changes, backends) = self.counts(at: now)
-        let count = changes == 1 ? "1 change" : "\(changes) changes"
-        screen.title("SUMMARY", .strong, "\(count) in \((now - start).brief)")
+        screen.title("SUMMARY", .strong, "changes in \((now - start).spoken): \(changes)")
         screen.heading("Backends")
-        if backends.isEmpty { screen.paragraph("none has said anything") }
-        for (name, counts) in backends {
-            var parts = ["seen \(counts.seen)", "missed \(counts.missed)"]
-            parts.append("median delay \(counts.medianDelay?.brief ?? "none")")
-            parts.append("false transitions \(counts.falseTransitions)")
-            if counts.otherReasons > 0 { parts.append("for another reason \(counts.otherReasons)") }
-            screen.row(name, [parts.joined(separator: ", ")])
-        }
+        screen.table(
+            ["", "Seen", "Missed", "Median delay", "False transitions", "Other reasons"],
+            backends.map { name, counts in
+                let rest = [counts.falseTransitions, counts.otherReasons].map(String.init)
+                return [name, "\(counts.seen)", "\(counts.missed)", counts.medianDelay?.roundTripText ?? "-"] + rest
+            }
+        )
         return screen.text
     }
 }

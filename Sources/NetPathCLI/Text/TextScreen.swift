@@ -48,11 +48,34 @@ package struct TextScreen {
         self.add(content, after: self.lead(""), columns: self.rightColumn)
     }
 
-    /// Adds a line that is laid out already.
-    mutating func line(_ content: String) {
-        var content = content
-        while content.hasSuffix(" ") { content.removeLast() }
-        self.text += content + "\n"
+    /// Stands before what differs in a table, so that not only a colour tells it.
+    static let mark = "! "
+
+    /// Adds columns side by side, and below them those that have no room there, with the labels at their left again.
+    ///
+    /// - Parameters:
+    ///   - labels: What stands at the left of each row.
+    ///   - columns: The cells of each column, one for each label; the first is what the column is about.
+    mutating func table(_ labels: [String], _ columns: [[String]]) {
+        let width = self.style.width ?? .max
+        var lines: [LiveLine] = []
+        var end = 0
+        for column in columns {
+            let cells = column.map { $0.hasPrefix(Self.mark) ? $0.safe : "  \($0.safe)" }
+            let cellWidth = cells.map(\.count).max() ?? 0
+            if lines.isEmpty || end + cellWidth > width {
+                lines += labels.map { LiveLine("  \($0)", .faint) }
+                end = (labels.map(\.count).max() ?? 0) + 4
+            }
+            for (row, cell) in cells.enumerated() {
+                let line = lines.count - labels.count + row
+                lines[line].advance(to: end)
+                lines[line].append(cell, row == 0 ? .strong : cell.hasPrefix(Self.mark) ? .bad : nil)
+            }
+            end += cellWidth + 2
+        }
+        // Where a line goes is not known; what is cut off is marked so that every program shows it.
+        for line in lines { self.text += line.text(self.style, fitting: width, ellipsis: "~") + "\n" }
     }
 
     /// Adds a paragraph, or an item of a list when it begins with a bullet.
