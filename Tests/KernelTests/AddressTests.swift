@@ -39,6 +39,27 @@ struct AddressTests {
         try watched.expect("satisfied", "routed")
     }
 
+    /// Without duplicate address detection the kernel uses an IPv6 address before it announces it: on a busy machine in one
+    /// of twenty rounds after the route whose place it takes has gone.
+    @Test func theOtherFamilyTakesOverBeforeItIsAnnounced() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try lab.run("ip -6 route add default dev wan0")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        func change(to family: String, _ commands: String) throws {
+            try lab.run("printf '\(commands)' | ip -batch -")
+            try watched.monitor.next { line in
+                #expect(line["status"] == "satisfied")
+                return line["supports\(family)"] == true && line["supportsIPv4"] != line["supportsIPv6"]
+            }
+        }
+        for _ in 0..<100 {
+            try change(to: "IPv6", "address add 2001:db8::2/64 dev wan0 nodad\\nroute del default via 192.0.2.1\\n")
+            try change(to: "IPv4", "route add default via 192.0.2.1\\naddress del 2001:db8::2/64 dev wan0\\n")
+        }
+    }
+
     /// What only leads to containers comes no closer to a path by it.
     @Test func aCheckedAddressOfAContainersBridgeIsNotAwaited() throws {
         let lab = try NetworkNamespace()
