@@ -140,7 +140,8 @@ final class Transfer {
             self.destination = nil
         }
         // What is cut ends because we say so.
-        let ended = self.isCut ? nil : code.flatMap { 
+        let code = self.isCut ? nil : code
+        let ended = code.flatMap {
             self.easy.failure(code: $0, isConnected: self.attempts > 0, isHeadBegun: self.isWithinHead)
         }
         let failure = self.failure ?? ended

@@ -57,7 +57,8 @@ struct StoreReplacement {
         try new.write { new in
             try StoreSchema.make(new, at: self.stamp)
             // Closed before its file has another name.
-            guard let old = try self.unlessDamaged({ try StoreFile.open(source, readOnly: true, isDamaged: true) }) else { return }
+            let opened = try self.unlessDamaged { try StoreFile.open(source, readOnly: true, isDamaged: true) }
+            guard let old = opened else { return }
             try StoreFile.once(old) { old in
                 let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
                 salvage.ids = try self.unlessDamaged { try Int.fetchOne(old, sql: count) } ?? nil

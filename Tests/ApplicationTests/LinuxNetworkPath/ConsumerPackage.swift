@@ -21,8 +21,10 @@ struct ConsumerPackage {
     /// The compiler's package manager.
     static let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
 
-    /// In CI, the options with which the tests were built: what is built for debugging is built in the same folder with the same
-    /// options, so that no module is compiled a second time. Elsewhere a folder of its own keeps the plan of the tests' build.
+    /// In CI, the options with which the tests were built.
+    ///
+    /// What is built for debugging is built in the same folder with the same options, so that no module is compiled a second
+    /// time. Elsewhere a folder of its own keeps the plan of the tests' build.
     private static let testOptions = ProcessInfo.processInfo.environment["NETPATH_TEST_OPTIONS"]?.split(separator: " ")
         .map(String.init)
 

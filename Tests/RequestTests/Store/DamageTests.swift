@@ -273,7 +273,8 @@ import Testing
     }
 
     /// SQLite reads nothing of a file in which it cannot read one of these, unless it is told to.
-    @Test(arguments: ["requestLane", "requestID", "requestReady"]) func aWrongWordInAnIndexLosesNothing(_ index: String) throws {
+    @Test(arguments: ["requestLane", "requestID", "requestReady"])
+    func aWrongWordInAnIndexLosesNothing(_ index: String) throws {
         let original = try self.fill(self.bench)
         try DatabaseQueue(path: self.bench.path).write { db in
             let text = "replace(sql, ' ON ', ' MN ') WHERE name = '\(index)'"
