@@ -28,6 +28,9 @@ struct ConsumerPackage {
     private static let testOptions = ProcessInfo.processInfo.environment["NETPATH_TEST_OPTIONS"]?.split(separator: " ")
         .map(String.init)
 
+    /// The folder that the tests are built in.
+    private static let testFolder = Self.root.appendingPathComponent(".build")
+
     /// What the builds printed.
     let log: String
     private let products: URL
@@ -67,8 +70,8 @@ struct ConsumerPackage {
 
     /// The folder for what is built in a configuration.
     static func scratch(_ configuration: String) -> URL {
-        let isShared = configuration == "debug" && Self.testOptions != nil
-        return Self.root.appendingPathComponent(isShared ? ".build" : ".build/packages-\(configuration)")
+        if configuration == "debug", self.testOptions != nil { return self.testFolder }
+        return self.testFolder.appendingPathComponent("packages-\(configuration)")
     }
 
     /// A command of SwiftPM.
@@ -78,13 +81,20 @@ struct ConsumerPackage {
             // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
             "--disable-build-manifest-caching",
         ]
-        guard configuration == "debug", let testOptions = Self.testOptions else { return own }
+        guard scratch == Self.testFolder.path, let testOptions = Self.testOptions else { return own }
         return ["NETPATH_CI=1"] + own + testOptions
     }
 
     /// The application of README.md.
     static func connected(_ options: String...) throws -> ConsumerPackage {
         try ConsumerPackage("Tests/Packages/Connected", options)
+    }
+
+    /// The lines of the log that warn; what swiftc says of CI's own options is none.
+    var warnings: [Substring] {
+        self.log.split(separator: "\n").filter {
+            $0.contains("warning:") && !$0.contains(#/whole[- ]module[- ]optimization/#)
+        }
     }
 
     /// The modules that the compiler finds in this build.

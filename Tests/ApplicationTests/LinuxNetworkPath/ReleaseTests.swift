@@ -33,7 +33,7 @@ extension ConsumerPackageTests {
             let configuration = ProcessInfo.processInfo.environment["NETPATH_PRODUCTS_CONFIGURATION"] ?? "debug"
             let folder = "Tests/Packages/Products"
             let package = try ConsumerPackage(folder, program: "netpath", configuration: configuration)
-            #expect(!package.log.contains("warning:"), "\(package.log)")
+            #expect(package.warnings == [])
             let (lab, _) = try NetworkNamespace.online()
             for program in ["Products", "ProductsInSwift5"] {
                 let process = try lab.start(package.program(program), [])
@@ -89,17 +89,14 @@ extension ConsumerPackageTests {
             let manifest = try Self.readme("PackageDescription")
             #expect(manifest.contains("path: \"../netpath\", traits: [])"))
 
-            #expect(try !ConsumerPackage.connected().log.contains("warning:"))
+            #expect(try ConsumerPackage.connected().warnings == [])
         }
 
         /// With the standard library linked statically, which compiles everything once more.
         @Test func theStaticProgramOfTheReadmeIsSmall() throws {
             let package = try ConsumerPackage.connected("--static-swift-stdlib")
             // Foundation's own mktemp is not ours to warn of.
-            let warnings = package.log.split(separator: "\n").filter {
-                $0.contains("warning:") && !$0.contains("mktemp")
-            }
-            #expect(warnings.isEmpty)
+            #expect(package.warnings.filter { !$0.contains("mktemp") } == [])
             let folder = try TemporaryDirectory()
             func size(of program: String) throws -> Int {
                 _ = try ConsumerPackage.execute(["strip", "-o", folder[program], package.program(program)])
