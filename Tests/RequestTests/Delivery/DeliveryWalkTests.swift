@@ -105,16 +105,16 @@ struct DeliveryWalkTests {
         func check() {
             let now = self.lab.now
             let machine = self.lab.machine
-            let taken = self.running.reduce(0) {
-                $0 + (now.monotonic - $1.since >= DeliveryMachine.wholePlace ? 1 : 4)
+            func taken(_ starts: [MonotonicTime], _ shares: DeliveryMachine.Shares) -> Int {
+                starts.reduce(0) { $0 + shares.share(after: now.monotonic - $1) }
             }
-            #expect(taken <= 5 * 4)
-            #expect((0...5 * 4).contains(machine.slots(at: now) * 4 + taken))
+            let whole = DeliveryMachine.Shares.whole
+            let ofQueue = taken(self.running.map { $0.since }, .ofQueue)
+            #expect(ofQueue <= 5 * whole)
+            #expect((0...5 * whole).contains(machine.slots(at: now) * whole + ofQueue))
             for host in Set(self.running.map(\.gate.host)) {
-                let taken = self.running.filter { $0.gate.host == host }.reduce(0) {
-                    $0 + (now.monotonic - $1.since >= DeliveryMachine.wholePlaceOfHost ? 1 : 4)
-                }
-                #expect(taken <= DeliveryWalkTests.settings.perHostConcurrency * 4)
+                let starts = self.running.filter { $0.gate.host == host }.map { $0.since }
+                #expect(taken(starts, .ofHost) <= DeliveryWalkTests.settings.perHostConcurrency * whole)
             }
             let isShut = machine.isPaused || self.facts?.isSatisfied != true
             if isShut { #expect(machine.slots(at: now) == 0) }

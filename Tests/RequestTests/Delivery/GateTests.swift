@@ -224,7 +224,7 @@ struct GateTests {
         #expect(lab.machine.slots(at: lab.now) == 0)
         #expect(lab.waiting(post("f.net")) == .concurrency)
         // Only the end of one of them helps, or that they take less than a place because none ends.
-        #expect(lab.wake(post("f.net")) == lab.now.monotonic + DeliveryMachine.wholePlace)
+        #expect(lab.wake(post("f.net")) == lab.now.monotonic + .seconds(1))
         lab.machine.dropped(first[0].id)
         lab.machine.dropped(first[0].id)
         #expect(lab.machine.slots(at: lab.now) == 1)
@@ -267,11 +267,29 @@ struct GateTests {
             #expect(lab.wake(post("a.net")) == nil)
             return
         }
-        let relief = lab.now.monotonic + DeliveryMachine.wholePlaceOfHost
+        let relief = lab.now.monotonic + .seconds(10)
         #expect(lab.wake(post("a.net")) == relief)
         lab.advance(to: relief)
         #expect(lab.waiting(post("a.net")) == nil)
         #expect(lab.machine.places(of: "a.net", at: lab.now) == 3)
+    }
+
+    /// Each takes less of a place the longer it is silent, so that all others have their turn soon.
+    @Test func silentHostsLeavePlacesForHostsThatAreNew() throws {
+        var lab = MachineLab()
+        lab.online()
+        var count = 0
+        let end = lab.now.monotonic + .seconds(30)
+        while lab.now.monotonic < end {
+            while lab.waiting(post("silent\(count).net")) == nil {
+                let request = post("silent\(count).net")
+                lab.machine.started(request.id, gate: Gate(request), at: lab.now)
+                count += 1
+            }
+            guard let wake = lab.wake(post("silent\(count).net")) else { break }
+            lab.advance(to: wake)
+        }
+        #expect(count > 150, "\(count)")
     }
 
     /// However many hosts that never answer there are, one that has answered is sent to at once.

@@ -5,14 +5,33 @@ import NetPath
 
 /// What may be sent now, and until when it may not.
 ///
-/// Places are counted in quarters: an attempt that has run for long without an end takes a quarter of a place, so that
+/// Places are counted in sixteenths: the longer an attempt has run without an end, the less of a place it takes, so that
 /// hosts that never answer do not hold all of them for as long as their time-outs last.
 extension DeliveryMachine {
-    /// How long an attempt takes a whole place.
-    static let wholePlace: Duration = .seconds(1)
-    /// How long it takes a whole one of those of its host: longer, since a server that works at its answers is to get no more
-    /// at once than it was meant to.
-    static let wholePlaceOfHost: Duration = .seconds(10)
+    /// How much of a place attempts take by how long they have run.
+    struct Shares: Sendable {
+        static let whole = 16
+        /// Each from a time on, until the next.
+        private let steps: [(after: Duration, share: Int)]
+
+        /// Of the places of the queue.
+        static let ofQueue = Shares(steps: [(.zero, whole), (.seconds(1), whole / 4), (.seconds(10), 1)])
+        /// Of those of a host: larger, since a server that works at its answers is to get no more at once than it was meant
+        /// to.
+        static let ofHost = Shares(steps: [(.zero, whole), (.seconds(10), whole / 4)])
+
+        func share(after duration: Duration) -> Int {
+            self.steps.last { $0.after <= duration }?.share ?? Self.whole
+        }
+
+        /// How much less than now an attempt takes that runs on, and when.
+        func reliefs(of start: MonotonicTime, after now: MonotonicTime) -> [(time: MonotonicTime, relief: Int)] {
+            zip(self.steps, self.steps.dropFirst()).map { former, step in
+                (time: start + step.after, relief: former.share - step.share)
+            }.filter { $0.time > now }
+        }
+    }
+
     /// How much longer the hosts that are left alone wait for one another, for each of them: a turn looks at all, so that
     /// it costs the more the more there are.
     private static let pacePerHost: Duration = .milliseconds(1)
@@ -27,7 +46,7 @@ extension DeliveryMachine {
     func slots(at now: Moment) -> Int {
         let isReconnecting = self.opensAt.map { $0 > now.monotonic } ?? false
         guard !self.isPaused, self.facts?.leadsSomewhere == true, !isReconnecting else { return 0 }
-        return max(0, self.limit(at: now) * 4 - self.load(at: now, Self.wholePlace)) / 4
+        return max(0, self.limit(at: now) * Shares.whole - self.load(at: now, .ofQueue)) / Shares.whole
     }
 
     /// Why a request with that gate may not be started now; nil when it may.
@@ -41,7 +60,7 @@ extension DeliveryMachine {
 
     /// How many more requests may be sent to a host at the same time.
     func places(of host: String, at now: Moment) -> Int {
-        max(0, self.limit(of: host) * 4 - self.load(at: now, Self.wholePlaceOfHost) { $0.host == host }) / 4
+        max(0, self.limit(of: host) * Shares.whole - self.load(at: now, .ofHost) { $0.host == host }) / Shares.whole
     }
 
     func running(on host: String) -> Int { self.running.values.count { $0.host == host } }
@@ -71,7 +90,7 @@ extension DeliveryMachine {
             let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
             return Obstacle(reason: reason, until: [relief.until, self.nextStep(after: now)].compactMap { $0 }.min())
         }
-        let lack = self.lack(of: self.limit(of: host), at: now, Self.wholePlaceOfHost) { $0.host == host }
+        let lack = self.lack(of: self.limit(of: host), at: now, .ofHost) { $0.host == host }
         if let lack { return lack }
         // Many hosts that never answer look like new ones until their attempts time out.
         let isIdle = self.running(on: host) == 0
@@ -94,24 +113,25 @@ extension DeliveryMachine {
     private func lack(
         of places: Int,
         at now: Moment,
-        _ wholePlace: Duration = Self.wholePlace,
+        _ shares: Shares = .ofQueue,
         among isMeant: (Attempt) -> Bool = { _ in true }
     ) -> Obstacle? {
-        let excess = self.load(at: now, wholePlace, of: isMeant) + 4 - places * 4
+        var excess = self.load(at: now, shares, of: isMeant) + Shares.whole - places * Shares.whole
         guard excess > 0 else { return nil }
-        let ends = self.running.values.filter(isMeant).map { $0.since + wholePlace }.filter { $0 > now.monotonic }
-        // Each of them frees three quarters.
-        let count = (excess + 2) / 3
-        let isEnough = self.concurrency > 1 && ends.count >= count
-        return Obstacle(reason: .concurrency, until: isEnough ? ends.sorted()[count - 1] : nil)
+        guard self.concurrency > 1 else { return Obstacle(reason: .concurrency) }
+        let reliefs = self.running.values.filter(isMeant).flatMap { shares.reliefs(of: $0.since, after: now.monotonic) }
+        for (time, relief) in reliefs.sorted(by: { $0.time < $1.time }) {
+            excess -= relief
+            if excess <= 0 { return Obstacle(reason: .concurrency, until: time) }
+        }
+        return Obstacle(reason: .concurrency)
     }
 
-    /// How many quarters of places are taken.
-    private func load(at now: Moment, _ wholePlace: Duration, of isMeant: (Attempt) -> Bool = { _ in true }) -> Int {
+    /// How many sixteenths of places are taken.
+    private func load(at now: Moment, _ shares: Shares, of isMeant: (Attempt) -> Bool = { _ in true }) -> Int {
         self.running.values.reduce(0) { load, attempt in
             guard isMeant(attempt) else { return load }
-            let isLong = self.concurrency > 1 && attempt.since + wholePlace <= now.monotonic
-            return load + (isLong ? 1 : 4)
+            return load + (self.concurrency > 1 ? shares.share(after: now.monotonic - attempt.since) : Shares.whole)
         }
     }
 }
