@@ -72,18 +72,20 @@ extension NetlinkSession {
             }
         case RTM_DELADDR:
             guard let update = AddressUpdate(message) else { return }
-            let wasAsked = self.table.mayHaveDefaultRoutes(update.interfaceIndex)
             self.table.remove(update)
-            if self.table.mayHaveDefaultRoutes(update.interfaceIndex) != wasAsked { self.stale.insertDecisions() }
             // IPv4 routes that used the address go without a word, also those through other interfaces.
-            self.loseRoute(family: message.family)
+            self.stale = .all
+            self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
             if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
             if let index = RouteReply.advertiser(message) { self.table.noteAdvertisement(index) }
             self.stale.insertRoute(family: message.family)
         case RTM_DELROUTE, RTM_DELRULE:
             if message.type == RTM_DELRULE { self.lookup.rulesChanged() }
-            self.loseRoute(family: message.family)
+            // What has taken the place may be of the other family, and not be announced yet: an IPv6 address without duplicate
+            // address detection is in use before its RTM_NEWADDR (`inet6_addr_add`, net/ipv6/addrconf.c).
+            self.stale = .all
+            self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
             if ForwardingEntry.isDefault(message) { self.tunnels.invalidate() }
             if let update = ForwardingUpdate(message) {
@@ -110,16 +112,6 @@ extension NetlinkSession {
         default:
             return
         }
-    }
-
-    /// Notes that routes of a family went.
-    ///
-    /// What has taken their place may be of the other one, and not be announced yet: an IPv6 address without duplicate address
-    /// detection is in use before its RTM_NEWADDR (`inet6_addr_add`, net/ipv6/addrconf.c).
-    private func loseRoute(family: Int32?) {
-        self.stale.insertRoute(family: family)
-        self.stale.insertDecisions()
-        self.confirmSoon()
     }
 
     private func forgetGateways(_ interface: UInt32) {
