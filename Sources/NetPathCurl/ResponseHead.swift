@@ -15,8 +15,8 @@ struct ResponseHead {
     private(set) var headers = HeaderFields()
     /// Whether its body comes in chunks.
     private(set) var isChunked = false
-    /// Whether its Content-Length is no number, or more than one, of which libcurl takes what it can read (RFC 9112, 6.3).
-    private(set) var isLengthImpossible = false
+    /// Whether its Content-Length is not one number; libcurl takes what it can read of it (RFC 9112, 6.3).
+    private(set) var isLengthInvalid = false
     private var length: Int64?
     private var size = 0
     /// Whether its first line came, and the empty one did not.
@@ -51,7 +51,7 @@ struct ResponseHead {
                 for text in field.value.split(separator: ",", omittingEmptySubsequences: false) {
                     let length = text.utf8.contains(UInt8(ascii: "+")) ? nil : Int64(String(text.trimmed))
                     let isAnother = self.length != nil && self.length != length
-                    if self.mayHaveBody, length.map({ $0 < 0 }) ?? true || isAnother { self.isLengthImpossible = true }
+                    if self.mayHaveBody, length.map({ $0 < 0 }) ?? true || isAnother { self.isLengthInvalid = true }
                     self.length = length
                 }
             default: break

@@ -84,7 +84,7 @@ final class Transfer {
     func takeHeader(_ line: [UInt8]) -> Bool {
         let isShort = self.head.take(line)
         // Chunks have a length each, and that of the whole says nothing (RFC 9112, 6.3).
-        if isShort, !self.head.isComplete || !self.head.isLengthImpossible || self.head.isChunked { return true }
+        if isShort, !self.head.isComplete || !self.head.isLengthInvalid || self.head.isChunked { return true }
         let fault =
             isShort
             ? "the Content-Length of the response is not the one length of a body"

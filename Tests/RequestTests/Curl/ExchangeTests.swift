@@ -64,6 +64,19 @@ import Testing
         #expect(response.headers["Retry-After"] == "120")
     }
 
+    /// Two heads come for one request.
+    @Test func aRefusedExpectationIsNoAnswer() async throws {
+        let lab = try LabHost()
+        let request = TransportRequest(
+            method: "POST",
+            url: lab.url("/refuse-expectation"),
+            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
+            timeouts: .test
+        )
+        #expect(try await self.transport.send(request).status == 200)
+        #expect(try await lab.events(on: "/refuse-expectation").count == 1)
+    }
+
     @Test func connectionsAreUsedAgain() async throws {
         let lab = try LabHost()
         let request = TransportRequest(url: lab.url("/ok"), timeouts: .test)

@@ -27,6 +27,11 @@ struct Behaviors {
                 return
             }
             self.choosePath(of: &request)
+            // The client sends it again without asking first.
+            if request.path == "/refuse-expectation", request["expect"] != nil {
+                guard connection.send(Self.response(417)) else { return }
+                continue
+            }
             guard self.receive(&request, connection) else { return }
             self.journal.note(.request, request, on: connection.number)
             guard self.answer(request, connection) else { return }
@@ -82,7 +87,7 @@ struct Behaviors {
     /// Answers; false when the connection is over.
     private func answer(_ request: LabRequest, _ connection: Connection) -> Bool {
         switch request.path {
-        case "/ok": return connection.send(Self.ok)
+        case "/ok", "/refuse-expectation": return connection.send(Self.ok)
         case "/echo": return connection.send(Self.response(200, body: request.body))
         case "/slow":
             usleep(UInt32(clamping: request.number("ms", default: 1000) * 1000))
