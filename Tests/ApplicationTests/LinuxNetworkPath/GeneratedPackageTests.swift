@@ -15,7 +15,7 @@ extension ConsumerPackageTests {
                 "env", "-C", folder["."], netpath, "plugin", "new", "door-watch", "--netpath",
                 ConsumerPackage.root.path,
             ])
-            // A folder of its own: there is no other of these packages that is tested, and CI's options find no tests.
+            // A folder of its own: `swift test` looks for tests in an index, and what is built in CI has none.
             let scratch = ConsumerPackage.scratch("generated").path
             let test = ConsumerPackage.swift("test", at: folder["door-watch"], scratch: scratch, "debug")
             let output = try ConsumerPackage.execute(test)
