@@ -22,11 +22,12 @@ def airplane_mode(is_on):
 class Radios:
     """`wlan0` in `here`, and access points `ap0`, `ap1` in `far`."""
 
-    def __init__(self, world, points=1):
+    def __init__(self, world, points=1, scans_in_hardware=False):
         self.world = world
         self.servers = {}
         run("modprobe", "-r", "mac80211_hwsim", check=False)
-        world.load("mac80211_hwsim", f"radios={points + 1}")
+        # With one channel mac80211 scans itself, and on an emulated processor a station that is joined comes to no end of it.
+        world.load("mac80211_hwsim", f"radios={points + 1}", f"channels={1 + scans_in_hardware}")
         phys = until("radio", lambda: self._radios(points + 1))
         run("iw", "reg", "set", "US", check=False)
         for number, phy in enumerate(phys):
@@ -46,12 +47,12 @@ class Radios:
         # The switch moved into the namespace with its radio.
         self.world.run_in("here", "bash", "-c", f"echo {int(blocked)} >/sys/class/net/wlan0/phy80211/rfkill*/soft")
 
-    def point(self, number=0, key="labsecret", channel=1, ssid="labnet", address=None):
-        """Starts an access point; `key` None: an open one."""
+    def point(self, number=0, key="labsecret", channel=1, ssid="labnet", address=None, *settings):
+        """Starts an access point; `key` None: an open one. `settings`: more lines for hostapd."""
         file = f"{self.world.folder}/ap{number}.conf"
         secret = f"wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={key}\n" if key else ""
         write(file, f"interface=ap{number}\ndriver=nl80211\nctrl_interface=/run/ap\nssid={ssid}\n"
-                    f"hw_mode={'a' if channel > 14 else 'g'}\nchannel={channel}\n{secret}")
+                    f"hw_mode={'a' if channel > 14 else 'g'}\nchannel={channel}\n{secret}" + "\n".join(settings))
         self.servers[number] = self.world.start("far", f"ap{number}", "hostapd", "-t", file)
         until("access point", lambda: "UP" in self.world.run_in("far", "ip", "-o", "link", "show", f"ap{number}")
               and "AP-ENABLED" in open(f"{self.world.folder}/ap{number}.log").read())

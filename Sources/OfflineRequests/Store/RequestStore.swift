@@ -76,8 +76,8 @@ final class RequestStore: Sendable {
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
     ///
-    /// What is durable survives the loss of power. `size` is how many bytes the requests have that are to be inserted: zero
-    /// for none, nil for none to be taken. Where there is no room, ``makeRoom()`` may help.
+    /// What is durable survives the loss of power. `size` is how many bytes the requests have that are to be inserted, and the
+    /// responses that are to be kept: zero for none, nil for none to be taken. Where there is no room, ``makeRoom()`` may help.
     func transaction<Value: Sendable>(
         durable: Bool,
         inserting size: Int? = 0,

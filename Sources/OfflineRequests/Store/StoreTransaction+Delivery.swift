@@ -120,6 +120,8 @@ extension StoreTransaction {
         }
         guard let row = try self.row(id), !row.state.isFinal else { return nil }
         if let response { try self.keep(response, of: row) }
+        // What only explains that an attempt failed takes no room from the ends.
+        let explanation = self.leavesOutAnswers ? nil : error
         switch disposition {
         case .succeeded:
             let deadline = self.now &+ self.settings.maxResponseAge.inMilliseconds
@@ -130,10 +132,10 @@ extension StoreTransaction {
         case .retry(let delay, let countsAttempt):
             let due = self.now &+ max(0, delay.inMilliseconds)
             let change = "due = ?, retries = retries + ?, received = max(received, ?)"
-            try self.set(row, .backoff, status: status, error: error, change, [due, countsAttempt, countsAttempt])
+            try self.set(row, .backoff, status: status, error: explanation, change, [due, countsAttempt, countsAttempt])
             return Finish(state: .backoff)
         case .waitForPath:
-            try self.set(row, .ready, status: status, error: error, "received = max(received, ?)", [response != nil])
+            try self.set(row, .ready, status: status, error: explanation, "received = max(received, ?)", [response != nil])
             return Finish(state: .ready)
         case .hold(let reason):
             try self.hold(row, reason, status: status, error: error)
@@ -205,7 +207,8 @@ extension StoreTransaction {
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
         let isTooLong = try self.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes
         let isHeadTooLong = self.leavesOutAnswers && head.utf8.count > Self.longHead
-        if isHeadTooLong || !body.isEmpty && (isTooLong || self.leavesOutAnswers) {
+        // Without room for it on the disk, what is written of it would be that of the ends.
+        if isHeadTooLong || !body.isEmpty && (isTooLong || self.leavesOutAnswers || self.lacksRoom != nil) {
             answer.isCut = true
             if isHeadTooLong { answer.headers = HeaderFields() }
             (head, body) = (try JSON.text(of: answer), Data())

@@ -23,9 +23,10 @@ final class StoreTransaction {
     private(set) var removedBodies: [String] = []
     /// The files of bodies that belong to requests once all this is true.
     var leases: [BodyLease] = []
-    /// How many bytes are missing on the disk for a request to be taken; nil when there is room.
+    /// How many bytes are missing on the disk for a request to be taken, or a response to be kept; nil when there is room.
     var lacksRoom: Int?
-    /// Whether the bodies of responses are left out, and long headers: what was reserved is for the ends of all requests.
+    /// Whether the bodies of responses are left out, long headers, and why attempts failed: what was reserved is for the ends of
+    /// all requests.
     var leavesOutAnswers = false
     private var counted: Counted?
 

@@ -2,9 +2,12 @@
 # Copyright the netpath authors
 """Wi-Fi: a station with a supplicant, and access points that come, refuse, and go."""
 
+import glob
+import time
+
 from radio import Radios, airplane_mode, ask_for_address, serve_addresses
 from scenario import scenario
-from world import Wrong, until
+from world import Wrong, run, until, write
 
 WIFI = "satisfied routed wifi"
 LOOKING = "requiresConnection wifiNotAssociated"
@@ -121,6 +124,36 @@ def airplane(world, watch):
     world.here("link set wlan0 up")
     radios.static()
     views.expect("out of airplane mode", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, "?unsatisfied noRoute", WIFI)
+
+
+@scenario("Wi-Fi that is scanned, rekeyed, used, and near and far for a minute: nothing wakes netpath", views=("netlink",))
+def minute(world, watch):
+    radios = Radios(world, scans_in_hardware=True)
+    radios.point(0, "labsecret", 1, "labnet", "10.4.0.1", "wpa_group_rekey=5", "wpa_ptk_rekey=7")
+    world.here("link set wlan0 up")
+    radios.static()
+    radios.join()
+    until("join", radios.is_joined)
+    views = watch()
+    views.expect("joined", WIFI)
+    world.talk("10.4.0.1")
+    views.expect("in use", WIFI)
+    run("mount", "-t", "debugfs", "none", "/sys/kernel/debug", check=False)
+    strength = glob.glob("/sys/kernel/debug/ieee80211/*/hwsim/rx_rssi")
+    log = f"{world.folder}/supplicant.log"
+    before, rekeyed = views.views[0].wake_ups(), open(log).read().count("rekeying completed")
+    scans, deadline = 0, time.monotonic() + 60
+    while time.monotonic() < deadline:
+        scans += "BSS " in world.run_in("here", "timeout", "10", "iw", "dev", "wlan0", "scan", "freq", "2412", "2437", check=False)
+        for file in strength:
+            # In dBm; this kernel reads no sign there.
+            write(file, str((1 << 64) - 40 - scans * 7 % 45))
+    woken, rekeyed = views.views[0].wake_ups() - before, open(log).read().count("rekeying completed") - rekeyed
+    if scans < 5 or rekeyed < 5 or not strength:
+        raise Wrong(f"only {scans} scans and {rekeyed} new keys, and the strength of {len(strength)} radios")
+    if woken:
+        raise Wrong(f"{scans} scans and {rekeyed} new keys woke netpath {woken} times")
+    views.expect("afterwards", WIFI)
 
 
 @scenario("an open Wi-Fi, joined without a supplicant")

@@ -85,6 +85,66 @@ import Testing
         }
     }
 
+    /// Each attempt that fails is written down, and takes no room from the ends.
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func failuresLeaveRoomForEnds() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 12 << 20)
+            let store = try bench.open()
+            var kept: [UUID] = []
+            while kept.count < 3000, let id = try? store.insert(sample(kept.count)).id { kept.append(id) }
+            #expect(kept.count == 3000)
+            try Ballast(in: bench.folder).fill()
+            func change(_ body: () throws -> Void) throws {
+                do { try body() } catch QueueError.diskFull {
+                    store.makeRoom()
+                    try body()
+                }
+            }
+            let reason = String(repeating: "the server is busy, ", count: 10)
+            for id in kept {
+                try change { try store.run(id, .retry(after: .zero, countsAttempt: true), status: 500, error: reason) }
+            }
+            try change { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
+            for id in kept { try change { try store.run(id, .succeeded) } }
+            #expect(try store.counts == QueueCounts())
+        }
+    }
+
+    /// A response is kept only where there is room for it besides, until the disk is full and then.
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func keptResponsesLeaveRoomForEnds() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 8 << 20)
+            let store = try bench.open()
+            let ids = try (0..<200).map { try store.insert(sample($0)).id }
+            let response = TransportResponse(
+                status: 200,
+                headers: [:],
+                body: [UInt8](repeating: 7, count: 100_000),
+                isCut: false
+            )
+            var cut = 0
+            for id in ids {
+                func end() throws {
+                    try store.transaction(durable: false, inserting: response.body.count) { transaction in
+                        #expect(try transaction.markRunning(id))
+                        _ = try transaction.finish(id, .succeeded, status: 200, response: response)
+                    }
+                }
+                do { try end() } catch QueueError.diskFull {
+                    store.makeRoom()
+                    try end()
+                }
+                if try store.all().first(where: { $0.id == id })?.response?.isCut == true { cut += 1 }
+            }
+            #expect(try store.counts.succeeded == ids.count)
+            #expect(100..<190 ~= cut, "\(cut) of \(ids.count) have no body")
+        }
+    }
+
     /// What is given up for the end of a request is not reserved again before that is written.
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
     func whatIsReservedIsForTheNextEnd() throws {

@@ -41,8 +41,12 @@ struct CompletedAttempt {
     var failure: String?
     /// How the attempt ended, where it was made.
     var result: AttemptResult?
-    /// The response, which is kept where the request asks for that, or no handler took it.
     var response: TransportResponse?
+
+    /// The response where the request asks to keep it, or no handler took it.
+    var keptResponse: TransportResponse? {
+        self.disposition != .succeeded || self.record.request.keepsResponse ? self.response : nil
+    }
 }
 
 /// The way of a request from the file to the server, and of its end back into the file.
@@ -181,7 +185,7 @@ extension QueueWorker {
             attempt.disposition,
             status: attempt.status,
             error: attempt.failure,
-            response: attempt.disposition != .succeeded || attempt.record.request.keepsResponse ? attempt.response : nil
+            response: attempt.keptResponse
         )
         // One that was removed meanwhile has no end any more.
         guard let finish else { return }

@@ -175,8 +175,9 @@ final class QueueWorker {
         let (machine, forces) = (self.machine, self.forces)
         // What a caller hears of has to survive the loss of power.
         let isDurable = !commands.isEmpty
-        let size = commands.reduce(0) { $0 + $1.size }
         var completed = self.completed[...]
+        let size =
+            commands.reduce(0) { $0 + $1.size } + completed.reduce(0) { $0 + ($1.keptResponse?.body.count ?? 0) }
         self.stepSize = StoreTransaction.step
         for attempt in 0...3 {
             do throws(QueueError) {
