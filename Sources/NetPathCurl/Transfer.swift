@@ -49,8 +49,8 @@ final class Transfer {
         let request = self.job.request
         if case .file(let path) = request.body { self.source = try SourceFile(path) }
         if let path = request.responseFile { self.destination = try DestinationFile(path) }
-        guard self.easy.prepare(request, bodySize: self.source?.size, for: self) else {
-            throw Failure(.invalidRequest, "libcurl does not accept it: \(self.easy.errorText)")
+        if let reason = self.easy.prepare(request, bodySize: self.source?.size, for: self) {
+            throw Failure(reason, "libcurl does not accept it: \(self.easy.errorText)")
         }
     }
 
@@ -127,7 +127,8 @@ final class Transfer {
     }
 
     private var progress: TransportError.Progress {
-        if let status = self.head.status { return .answered(status: status) }
+        // After 417 libcurl sends without asking first; that it could not is no answer.
+        if let status = self.head.status, status != 417 { return .answered(status: status) }
         let isSent = self.attempts > 0 && self.easy.sentHeadSize > self.sentBefore
         return isSent || self.anEarlierAttemptWasSent ? .mayHaveBeenReceived : .notSent
     }

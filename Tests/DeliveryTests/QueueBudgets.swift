@@ -47,6 +47,7 @@ struct QueueBudgets {
         let filler = try stage.start("fill", ["count": "100000"])
         try filler.next(timeout: .seconds(120)) { $0["pending"]?.string == "100000" }
         try filler.waitForEnd()
+        try Self.sleeps(waitingIn: stage)
 
         let begin = ContinuousClock.now
         let sender = try stage.start("deliver", ["pace": "fast"])
@@ -58,6 +59,19 @@ struct QueueBudgets {
         #expect(try sender.residentPeakKiB() - opened < 16 << 10)
         try sender.stop(signal: .kill)
         #expect(try integrity(of: stage.queueFile()) == "ok")
+    }
+
+    /// Who waits for one request looks now and then whether that can go, whatever else is in the queue.
+    private static func sleeps(waitingIn stage: Stage) throws {
+        let command = ["send", "--wait", "-d", "mine", "--queue", stage.queueFile(), "\(Stage.origin)/ok"]
+        let waiting = try stage.lab.start(QueueTool.program, command)
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !waiting.standardError.contains(" waits: ") { try #require(.now < deadline, "it does not say that") }
+        let before = try waiting.cpuTime()
+        Thread.sleep(forTimeInterval: 12)
+        #expect(try waiting.cpuTime() - before < .seconds(2))
+        waiting.sendSignal(.terminate)
+        try waiting.waitForEnd()
     }
 
     /// However many requests to a slow host are in front.

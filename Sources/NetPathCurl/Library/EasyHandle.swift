@@ -43,10 +43,14 @@ import NetPathSystem
         unsafe self.errorBuffer.pointee = 0
     }
 
-    /// Sets everything for a request whose body may be in a file; false when libcurl refuses something.
+    /// Sets everything for a request whose body may be in a file; returns why libcurl refuses something.
     ///
     /// The transfer gets the calls; libcurl does not hold it.
-    func prepare(_ request: TransportRequest, bodySize: Int?, for transfer: Transfer) -> Bool {
+    func prepare(
+        _ request: TransportRequest,
+        bodySize: Int?,
+        for transfer: Transfer
+    ) -> TransportError.Reason? {
         let options = unsafe OptionWriter(self.handle)
         unsafe options.set(CURLOPT_ERRORBUFFER, pointer: self.errorBuffer)
         options.set(CURLOPT_URL, request.url)
@@ -74,9 +78,11 @@ import NetPathSystem
         if let proxy = self.configuration.proxy { options.set(CURLOPT_PROXY, proxy) }
         options.set(CURLOPT_USERAGENT, "netpath/\(netPathVersion)")
         options.set(methodAndBodyOf: request, bodySize: bodySize)
-        unsafe options.set(CURLOPT_HTTPHEADER, pointer: self.makeFields(request))
+        guard self.makeFields(request) else { return .other }
+        unsafe options.set(CURLOPT_HTTPHEADER, pointer: self.fields)
         options.set(callbacksOf: transfer)
-        return !options.hasFailed
+        // A lack of memory may be over the next time.
+        return options.refusal.map { $0 == CURLE_OUT_OF_MEMORY ? .other : .invalidRequest }
     }
 
     /// The seconds of silence after which the kernel probes the peer, and between probes (tcp(7)).
@@ -91,24 +97,28 @@ import NetPathSystem
     func refuseConnections(idleFor age: Duration) {
         let options = unsafe OptionWriter(self.handle)
         let seconds = Int(age.components.seconds)
-        if seconds == 0 {
+        // To newer versions 0 means no limit.
+        if seconds <= 1 {
             options.set(CURLOPT_FRESH_CONNECT, 1)
         } else if age < Self.connectionAge {
             options.set(CURLOPT_MAXAGE_CONN, min(seconds - 1, 118))
         }
     }
 
-    private func makeFields(_ request: TransportRequest) -> UnsafeMutablePointer<curl_slist>? {
-        for field in request.headers.fields {
+    /// Makes the header fields; false when there is no memory.
+    private func makeFields(_ request: TransportRequest) -> Bool {
+        var lines = request.headers.fields.map { field in
             // A colon without a value removes the field.
-            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            unsafe self.fields = unsafe curl_slist_append(self.fields, line)
+            field.value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(field.value)"
         }
         // libcurl takes every body for a form unless told otherwise.
-        if request.headers["Content-Type"] == nil {
-            unsafe self.fields = unsafe curl_slist_append(self.fields, "Content-Type:")
+        if request.headers["Content-Type"] == nil { lines.append("Content-Type:") }
+        for line in lines {
+            // Where it fails what was made before stays ours.
+            guard let fields = unsafe curl_slist_append(self.fields, line) else { return false }
+            unsafe self.fields = unsafe fields
         }
-        return unsafe self.fields
+        return true
     }
 
     // MARK: What libcurl knows
@@ -154,8 +164,8 @@ import NetPathSystem
         let error = self.number(CURLINFO_OS_ERRNO)
         var reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
         var text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
-        // libcurl before 8.6 says the same of a line of a head for which its buffer is too small (CURLE_TOO_LARGE since).
-        if code == CURLE_OUT_OF_MEMORY {
+        // libcurl before 8.6 says the same of a line of a head for which its buffer is too small (CURLE_TOO_LARGE, 100, since).
+        if code == CURLE_OUT_OF_MEMORY || code.rawValue == 100 {
             text += ", or a line in the head of the response that is longer than 100 KiB"
             if isHeadBegun { reason = .badResponse }
         }

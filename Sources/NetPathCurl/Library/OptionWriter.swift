@@ -4,10 +4,10 @@
 import CCurl
 import NetPathHTTP
 
-/// Sets options of a transfer, and remembers whether libcurl refused one.
+/// Sets options of a transfer, and remembers why libcurl refused the first of those that it did.
 @safe final class OptionWriter {
     private let handle: UnsafeMutableRawPointer
-    private(set) var hasFailed = false
+    private(set) var refusal: CURLcode?
 
     init(_ handle: UnsafeMutableRawPointer) {
         unsafe self.handle = unsafe handle
@@ -108,6 +108,6 @@ import NetPathHTTP
     }
 
     private func note(_ code: CURLcode) {
-        if code != CURLE_OK { self.hasFailed = true }
+        if code != CURLE_OK, self.refusal == nil { self.refusal = code }
     }
 }

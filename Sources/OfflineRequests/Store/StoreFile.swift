@@ -217,6 +217,8 @@ final class StoreFile: Sendable {
             if !readOnly, db.isReadOnly { throw StoreErrors.notOpenedToWrite(path) }
             // Without it one index whose text is damaged keeps SQLite from all tables (`sqlite3InitCallback` of prepare.c).
             if isDamaged { try db.execute(sql: "PRAGMA writable_schema = ON") }
+            // Else what is copied to give back room, secrets too, is in a file in /var/tmp meanwhile.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
             if readOnly { return }

@@ -132,10 +132,24 @@ extension StoreTransaction {
         case .retry(let delay, let countsAttempt):
             let due = self.now &+ max(0, delay.inMilliseconds)
             let change = "due = ?, retries = retries + ?, received = max(received, ?)"
-            try self.set(row, .backoff, status: status, error: explanation, change, [due, countsAttempt, countsAttempt])
+            try self.set(
+                row,
+                .backoff,
+                status: status,
+                error: explanation,
+                change,
+                [due, countsAttempt, countsAttempt]
+            )
             return Finish(state: .backoff)
         case .waitForPath:
-            try self.set(row, .ready, status: status, error: explanation, "received = max(received, ?)", [response != nil])
+            try self.set(
+                row,
+                .ready,
+                status: status,
+                error: explanation,
+                "received = max(received, ?)",
+                [response != nil]
+            )
             return Finish(state: .ready)
         case .hold(let reason):
             try self.hold(row, reason, status: status, error: error)

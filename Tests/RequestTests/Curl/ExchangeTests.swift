@@ -12,7 +12,7 @@ import Testing
 
     @Test func aSmallRequestArrivesAsItIs() async throws {
         let lab = try LabHost()
-        let headers: HeaderFields = ["X-One": "1", "X-Empty": "", "Idempotency-Key": "\"k\""]
+        let headers: HeaderFields = ["X-One": "1", "X-Empty": "", "X-Blank": "  ", "Idempotency-Key": "\"k\""]
         let request = TransportRequest(
             method: "POST",
             url: lab.url("/echo?a=b"),
@@ -30,6 +30,7 @@ import Testing
         #expect(event["key"] == "k")
         #expect(event["headers"]?["x-one"] == "1")
         #expect(event["headers"]?["x-empty"] == "")
+        #expect(event["headers"]?["x-blank"] == "")
         #expect(event["headers"]?["user-agent"]?.string?.hasPrefix("netpath/") == true)
         #expect(event["headers"]?["content-type"] == nil, "not a form unless it is said")
     }
@@ -75,6 +76,19 @@ import Testing
         )
         #expect(try await self.transport.send(request).status == 200)
         #expect(try await lab.events(on: "/refuse-expectation").count == 1)
+    }
+
+    /// Nor is it one where the server is gone when it is asked again.
+    @Test func aRefusedExpectationIsNoAnswerOfAServerThatEnds() async throws {
+        let lab = try LabHost()
+        let request = TransportRequest(
+            method: "POST",
+            url: lab.url("/refuse-expectation?and=end"),
+            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
+            timeouts: .test
+        )
+        let error = try #require(await self.transport.failure(request))
+        #expect([.notSent, .mayHaveBeenReceived].contains(error.progress), "\(error)")
     }
 
     @Test func connectionsAreUsedAgain() async throws {

@@ -36,6 +36,18 @@ struct HostHealthTests {
         #expect(try self.endure(20, .notSent, &lab) <= .seconds(6_000))
     }
 
+    /// What waited for them is delivered over others, expired or cancelled, which the machine does not hear.
+    @Test func hostsThatFailedLongAgoAreForgotten() {
+        var lab = MachineLab()
+        lab.online()
+        for number in 0..<1_000 {
+            _ = lab.attempt(post("h\(number).example"), .notSent)
+            lab.advance(.seconds(60))
+        }
+        #expect(lab.machine.hosts.count < 300)
+        #expect(lab.machine.hosts["h999.example"] != nil)
+    }
+
     @Test(arguments: [503, 500, 429])
     func fiveFailuresPauseAHost(_ status: Int) throws {
         var lab = MachineLab()

@@ -42,6 +42,14 @@ struct OutcomeTests {
         #expect(self.end(of: .status(status)) == .dead(reason: "the server answered \(status)"))
     }
 
+    /// A captive portal may have given it, in the place of a server that is asked over plain http.
+    @Test func aRedirectionThatIsCutIsNoAnswerOfTheServer() {
+        let result = Result<TransportResponse, TransportError>.error(.connectionLost, .answered(status: 302))
+        #expect(self.wait(self.end(of: result)) != nil)
+        let secure = RetryableRequest(endpoint: "https://e.net/", method: "POST")
+        #expect(self.end(of: result, secure) == .dead(reason: "it failed"))
+    }
+
     @Test(arguments: [401, 407])
     func credentialsHoldARequestAndDoNotDiscardIt(_ status: Int) {
         #expect(self.end(of: .status(status), post(maxRetries: 0)) == .hold(.unauthorized))

@@ -57,6 +57,15 @@ struct TurnTests {
         #expect(limit("works.net", 5) == nil && limit("fails.net", 5) == nil)
     }
 
+    @Test func noLimitIsManyPlaces() {
+        var lab = MachineLab(QueueSettings.with { ($0.concurrency, $0.perHostConcurrency) = (.max, .max) })
+        lab.online()
+        for _ in 0..<100 { _ = self.start("e.net", &lab) }
+        #expect(lab.waiting(post()) == nil)
+        #expect(lab.machine.slots(at: lab.now) > 1_000)
+        #expect(lab.machine.places(of: "e.net", at: lab.now) > 1_000)
+    }
+
     @Test func hostsTakeTurnsInOneChoice() {
         var lab = MachineLab(QueueSettings.with { $0.concurrency = 4 })
         lab.online()

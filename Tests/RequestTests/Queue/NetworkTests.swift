@@ -74,6 +74,12 @@ struct QueueNetworkTests {
         #expect(!view.change(to: on, at: Self.start + .seconds(62)))
     }
 
+    @Test func theFirstPathEndsNoConnection() {
+        let view = View()
+        #expect(!view.change(to: Self.update(.unsatisfied, []), at: Self.start))
+        #expect(!view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start + .seconds(60)))
+    }
+
     @Test func connectionsAreGivenUpWithTheirInterface() {
         let view = View()
         _ = view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start)

@@ -218,6 +218,34 @@ struct SharingTests {
         #expect(lab.sent == ["mine", "other", "late", "third"])
     }
 
+    /// Those belong to programs with settings of their own.
+    @Test func whoSendsOnlyOneGivesUpNoOther() async throws {
+        let lab = try QueueLab()
+        let one = try lab.open()
+        let old = try await one.enqueue(lab.request("old"))
+        try await Task.sleep(for: .milliseconds(200))
+        let sender = try lab.open(.with { $0.maxAge = .milliseconds(100) })
+        let mine = try await sender.enqueue(lab.request("mine"))
+        sender.start(only: mine)
+        #expect(try await sender.wait(for: mine).state == .succeeded)
+        #expect(try sender.record(id: old)?.state == .ready)
+    }
+
+    /// The kernel tells of the end of a process before it takes the lock of that away.
+    @Test func aLockThatIsFreedAfterTheWordOfItIsTaken() async throws {
+        let lab = try QueueLab()
+        let path = QueueFile.senderLock(of: lab.file)
+        let holder = try FileLock(path)
+        #expect(try holder.take())
+        let queue = try lab.started()
+        let id = try await queue.enqueue(lab.request())
+        try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .waiting }
+        _ = FileDescriptor(unsafe open(path, O_WRONLY))
+        try await Task.sleep(for: .milliseconds(300))
+        holder.release()
+        #expect(try await queue.wait(for: id).state == .succeeded)
+    }
+
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
         var queue: OfflineRequestQueue? = try lab.started()

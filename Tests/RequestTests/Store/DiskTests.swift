@@ -95,6 +95,9 @@ import Testing
             var kept: [UUID] = []
             while kept.count < 3000, let id = try? store.insert(sample(kept.count)).id { kept.append(id) }
             #expect(kept.count == 3000)
+            // The least that is ever reserved.
+            store.emptyJournal()
+            try store.tidy()
             try Ballast(in: bench.folder).fill()
             func change(_ body: () throws -> Void) throws {
                 do { try body() } catch QueueError.diskFull {
@@ -106,20 +109,26 @@ import Testing
             for id in kept {
                 try change { try store.run(id, .retry(after: .zero, countsAttempt: true), status: 500, error: reason) }
             }
-            try change { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
+            // In small steps, as a full disk has it.
+            while try store.counts.backoff > 0 {
+                try change { _ = try store.transaction(durable: false) { try $0.promoteDue(limit: 16) } }
+            }
             for id in kept { try change { try store.run(id, .succeeded) } }
             #expect(try store.counts == QueueCounts())
         }
     }
 
     /// A response is kept only where there is room for it besides, until the disk is full and then.
-    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
-    func keptResponsesLeaveRoomForEnds() throws {
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"), arguments: 0..<8)
+    func keptResponsesLeaveRoomForEnds(_ eighth: Int) throws {
         let bench = try StoreBench()
         try PrivateMounts.run {
-            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 8 << 20)
+            // However far the journal has come, which SQLite copies back every 2 MiB, when the disk is full.
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 6 << 20 + eighth << 18)
             let store = try bench.open()
             let ids = try (0..<200).map { try store.insert(sample($0)).id }
+            store.emptyJournal()
+            try store.tidy()
             let response = TransportResponse(
                 status: 200,
                 headers: [:],
@@ -141,7 +150,7 @@ import Testing
                 if try store.all().first(where: { $0.id == id })?.response?.isCut == true { cut += 1 }
             }
             #expect(try store.counts.succeeded == ids.count)
-            #expect(100..<190 ~= cut, "\(cut) of \(ids.count) have no body")
+            #expect(cut > 50 && cut < ids.count - 10, "\(cut) of \(ids.count) have no body")
         }
     }
 

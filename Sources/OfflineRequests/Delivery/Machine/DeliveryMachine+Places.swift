@@ -68,7 +68,7 @@ extension DeliveryMachine {
     /// How many requests may be sent to a host at the same time: to one that fails one, which finds out whether it works
     /// again.
     private func limit(of host: String) -> Int {
-        self.hosts[host] == nil ? max(1, self.settings.perHostConcurrency) : 1
+        self.hosts[host] == nil ? Self.places(self.settings.perHostConcurrency) : 1
     }
 
     private func obstacle(for gate: Gate, at now: Moment) -> Obstacle? {
@@ -87,7 +87,7 @@ extension DeliveryMachine {
     private func lackOfPlaces(for host: String, at now: Moment) -> Obstacle? {
         let limit = self.limit(at: now)
         if let relief = self.lack(of: limit, at: now) {
-            let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
+            let reason: WaitingReason = limit < self.concurrency ? .reconnecting : .concurrency
             return Obstacle(reason: reason, until: [relief.until, self.nextStep(after: now)].compactMap { $0 }.min())
         }
         let lack = self.lack(of: self.limit(of: host), at: now, .ofHost) { $0.host == host }
@@ -104,7 +104,7 @@ extension DeliveryMachine {
         return next > now.monotonic ? Obstacle(reason: .concurrency, until: next) : nil
     }
 
-    var concurrency: Int { max(1, self.settings.concurrency) }
+    var concurrency: Int { Self.places(self.settings.concurrency) }
 
     /// How many places are for hosts that nothing is being sent to, half of them for those that have answered before.
     private var lastPlaces: Int { self.concurrency > 1 ? max(1, self.concurrency / 4) : 0 }

@@ -54,8 +54,11 @@ struct DeliveryMachine: Sendable {
     ) {
         self.settings = settings
         self.random = random
-        self.limit = max(1, settings.concurrency)
+        self.limit = Self.places(settings.concurrency)
     }
+
+    /// As many places as settings name: at least one, and as many as can be counted where there is to be no limit.
+    static func places(_ count: Int) -> Int { min(max(1, count), 1 << 16) }
 
     // MARK: What happens
 
@@ -168,12 +171,12 @@ struct DeliveryMachine: Sendable {
     /// How many requests may be sent at the same time: few after a path returned, then twice as many with every answer,
     /// and with every few seconds, since a server that does not answer must not keep the others waiting.
     func limit(at now: Moment) -> Int {
-        guard let opensAt, self.limit < self.settings.concurrency else { return self.limit }
+        guard let opensAt, self.limit < self.concurrency else { return self.limit }
         return min(self.limit << min(Self.steps(from: opensAt, to: now), 32), self.concurrency)
     }
 
     func nextStep(after now: Moment) -> MonotonicTime? {
-        guard let opensAt, self.limit(at: now) < self.settings.concurrency else { return nil }
+        guard let opensAt, self.limit(at: now) < self.concurrency else { return nil }
         return opensAt + .nanoseconds((Self.steps(from: opensAt, to: now) + 1) * Self.rampInterval.inNanoseconds)
     }
 
@@ -193,6 +196,11 @@ extension DeliveryMachine {
             return self.prove(host)
         }
         self.proven.remove(host)
+        if self.hosts[host] == nil, self.hosts.count >= 256 {
+            // Those that nothing has been sent to for so long have nothing left that waits for them.
+            let limit = now.monotonic - (self.settings.maxBackoff + .seconds(3600))
+            self.hosts = self.hosts.filter { $1.leftAlone.map { $0 > limit } ?? true }
+        }
         var health = self.hosts[host] ?? HostHealth()
         switch lesson {
         case .unknown, .works: ()

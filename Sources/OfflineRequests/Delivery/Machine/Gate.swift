@@ -135,7 +135,8 @@ struct NetworkView {
         let last = self.links
         let isLong = self.lostAt.map { now - $0 > Self.grace } ?? false
         (self.links, self.lostAt) = (links, nil)
-        if isLong { return Set(last.values.joined().map(\.address)) }
+        // Before the first path there was none to lose.
+        if isLong { return last.isEmpty ? nil : Set(last.values.joined().map(\.address)) }
         let lost = last.compactMap { index, addresses -> Set<AddressPrefix>? in
             let interface = path.interfaces.first { $0.index == index }
             guard let interface, [.routed, .alternative].contains(interface.reason.code) else { return addresses }

@@ -15,6 +15,9 @@ struct HostHealth: Hashable, Sendable {
     /// How many requests were sent to it since the first of those failures.
     var probes = 0
 
+    /// When its last pause ends, or it failed last.
+    var leftAlone: MonotonicTime? { [self.pausedUntil, self.failedAt].compactMap(\.self).max() }
+
     func pause(at now: MonotonicTime) -> MonotonicTime? {
         self.pausedUntil.flatMap { $0 > now ? $0 : nil }
     }

@@ -124,6 +124,8 @@ extension QueueSettings {
             case .succeeded where reason == .badResponse: (.final, .works)
             // The server has done it, but what it answered is lost; the key makes asking again safe.
             case .succeeded: (.again(retryAfter: nil), .unknown)
+            // Over plain http a captive portal redirects, and where to is lost.
+            case .final where 300..<400 ~= status && Gate(request).isPlain: (.again(retryAfter: nil), .unknown)
             case let outcome: (outcome, Self.host(ofStatus: status, retryAfter: nil))
             }
         }

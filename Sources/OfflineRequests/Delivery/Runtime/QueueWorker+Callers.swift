@@ -235,6 +235,13 @@ extension QueueWorker {
 
     private func takeBack(_ id: UUID, _ end: FetchEnd) {
         guard let fetch = self.fetches.removeValue(forKey: id) else { return }
-        self.core.post(QueueCommand({ try $0.cancel(id, in: $1) }, reply: { _ in fetch.reply(end) }))
+        let reply: @Sendable (Result<RequestState, QueueError>) -> Void = { result in
+            switch result {
+            case .success, .failure(.unknownID): fetch.reply(end)
+            // It is there as before, and goes out.
+            case .failure: fetch.reply(.kept(id))
+            }
+        }
+        self.core.post(QueueCommand({ try $0.cancel(id, in: $1) }, reply: reply))
     }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// Who sends one request only holds the lock of the sender only while that is on its way, so that no process that would send
 /// the others has to wait for it.
 extension QueueWorker {
-    /// How long after a vain election the next one is, of who sends one request only.
+    /// How long after a vain election the next one is: of who sends one request only, and where the sender may just have ended.
     private static let electionPause: Duration = .seconds(1)
 
     func start(following monitor: NetworkMonitor, only id: UUID?) {
@@ -62,6 +62,9 @@ extension QueueWorker {
             if self.lock == nil { self.lock = try self.openLock() }
             guard try self.lock?.take(saying: SenderReport(only: self.only).bytes) == true else {
                 self.role = .waiting
+                // The kernel tells of the end of a process before it takes its locks away (`__fput` of fs/file_table.c).
+                if self.senderMayHaveEnded { self.electionAt = now.monotonic + Self.electionPause }
+                self.senderMayHaveEnded = false
                 return
             }
         } catch {

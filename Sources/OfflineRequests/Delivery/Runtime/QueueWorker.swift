@@ -18,8 +18,10 @@ final class QueueWorker {
     /// each time that it fails again.
     private static let patience: Duration = .seconds(1)
     private static let longestPatience: Duration = .seconds(60)
-    /// The shortest time between two looks for what has become too old.
+    /// The shortest time between two looks for what has expired.
     private static let expiryInterval: Duration = .milliseconds(100)
+    /// The same for what has become too old, a look through all requests.
+    private static let longestAgeInterval: Duration = .seconds(60)
     /// How often it is looked what another process did to what callers wait for.
     private static let lookInterval: Duration = .milliseconds(500)
     private static let remembered = 256
@@ -39,6 +41,8 @@ final class QueueWorker {
     var claim: FileDescriptor?
     /// When to ask again to be the one that sends; nil when the end of another process tells that.
     var electionAt: MonotonicTime?
+    /// Whether a file event came since the last election.
+    var senderMayHaveEnded = false
     /// Whether the file says of requests that they are being sent which the last sender was at when it died.
     var releasesRunning = false
     /// How often other processes wanted what waits to go now.
@@ -95,7 +99,7 @@ final class QueueWorker {
         let wakeSource = WakeSource(
             on: queue,
             fileChanged: { [weak core] in core?.post { worker, _ in worker.filesChanged() } },
-            timeCame: { [weak core] in core?.post { worker, now in worker.timeCame(at: now) } }
+            timeCame: { [weak core] in core?.post { worker, _ in worker.wakeSource.wasWoken() } }
         )
         guard let wakeSource else { return nil }
         self.core = core
@@ -110,6 +114,11 @@ final class QueueWorker {
         if self.hasEnded { return }
         let now = Moment.now()
         for message in messages { message(self, now) }
+        // By no timer alone: where it has passed, none is set.
+        if let lookAt, lookAt <= now.monotonic {
+            self.lookAt = nil
+            self.checkWaiters(all: true)
+        }
         self.endHandlers(at: now)
         if self.isOver(at: now) { return self.finish() }
         self.elect(at: now)
@@ -131,6 +140,7 @@ final class QueueWorker {
 
     /// Another process notified this one, or ended, or wrote.
     func filesChanged() {
+        self.senderMayHaveEnded = true
         do throws(QueueError) {
             try self.core.store.checkPlace()
             if self.lock != nil {
@@ -144,23 +154,16 @@ final class QueueWorker {
         self.checkWaiters(all: true)
     }
 
-    private func timeCame(at now: Moment) {
-        self.wakeSource.wasWoken()
-        guard let lookAt, lookAt <= now.monotonic else { return }
-        self.lookAt = nil
-        self.checkWaiters(all: true)
-    }
-
     func watch(_ path: String, _ event: FileWatch.Event) throws(QueueError) {
         guard self.wakeSource.files.add(path, event) else {
             throw .io(path: path, reason: "it cannot be watched: it is gone, or fs.inotify.max_user_watches is too low")
         }
     }
 
-    /// Remembers a request, without its body.
+    /// Remembers a request, without its body and its response.
     func remember(_ record: RequestRecord) {
         var record = record
-        (record.request.body, record.waiting) = (nil, nil)
+        (record.request.body, record.response, record.waiting) = (nil, nil, nil)
         if self.recent.count >= Self.remembered { self.recent.removeAll(keepingCapacity: true) }
         self.recent[record.id] = record
     }
@@ -280,6 +283,8 @@ final class QueueWorker {
     /// - Returns: Whether none is left that has expired.
     private func expire(in store: StoreTransaction, at now: Moment) throws -> Bool {
         let maxAge = self.core.settings.maxAge
+        // Who sends one request only does not judge the others by its own settings.
+        if self.only != nil { self.tooOldAt = nil }
         let (isUseless, isTooOld) = (self.uselessAt.isPast(now), self.tooOldAt.isPast(now))
         // In every turn, so that an attempt that ends late is not followed by another one.
         let late = try store.giveUpLate(limit: self.stepSize)
@@ -289,12 +294,18 @@ final class QueueWorker {
         if isUseless { try store.removeOldResponses() }
         // Only what was put there, or is not being sent any more, can be due sooner than what was known.
         if isUseless || isTooOld || store.othersWrote || !self.effects.events.isEmpty {
-            let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
+            func time(_ rest: Duration, atLeast interval: Duration) -> MonotonicTime {
+                now.monotonic + max(rest, interval)
+            }
             // Turns that follow one another do not put off what is due.
             let known = isUseless ? nil : self.uselessAt
-            self.uselessAt = try [store.nextDeadline().map(time), known].compactMap(\.self).min()
+            let deadline = try store.nextDeadline().map { time($0, atLeast: Self.expiryInterval) }
+            self.uselessAt = [deadline, known].compactMap(\.self).min()
             // What is put there later is younger.
-            if self.tooOldAt == nil || isTooOld { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
+            if self.only == nil, self.tooOldAt == nil || isTooOld {
+                let interval = max(Self.expiryInterval, min(maxAge / 100, Self.longestAgeInterval))
+                self.tooOldAt = try store.nextAge(maxAge: maxAge).map { time($0, atLeast: interval) }
+            }
         }
         if !old.isAll { self.tooOldAt = now.monotonic }
         return late.isAll && old.isAll

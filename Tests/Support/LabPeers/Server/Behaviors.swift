@@ -30,6 +30,7 @@ struct Behaviors {
             // The client sends it again without asking first.
             if request.path == "/refuse-expectation", request["expect"] != nil {
                 guard connection.send(Self.response(417)) else { return }
+                if request.query["and"] == "end" { exit(0) }
                 continue
             }
             guard self.receive(&request, connection) else { return }
