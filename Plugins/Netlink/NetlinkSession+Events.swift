@@ -49,8 +49,15 @@ extension NetlinkSession {
                 }
                 return
             }
+            let former = self.table.entries[update.index]?.interface
             self.table.apply(update, now: self.context.clock.now())
             self.stale.insert(interface: update.index)
+            if update.flags.contains(.up), former?.flags.contains(.up) == false,
+                former?.addresses.contains(where: { $0.prefix.address.family == .ipv6 }) == true
+            {
+                // Those that were kept (`keep_addr_on_down`) are checked for duplicates again, which is told when it is over.
+                self.readdressed.insert(update.index)
+            }
             if !update.flags.contains(.up) { self.confirmSoon() }
             if !update.flags.contains(.up) || update.details?.hasCarrier == false { self.forgetGateways(update.index) }
         case RTM_DELLINK:
@@ -61,11 +68,16 @@ extension NetlinkSession {
             self.stale.insert(interface: update.index)
             self.confirmSoon()
         case RTM_NEWADDR:
-            guard let update = AddressUpdate(message) else { return }
+            guard let update = self.address(message) else { return }
             let wasAsked = self.table.mayHaveDefaultRoutes(update.interfaceIndex)
+            let family = update.address.prefix.address.family
+            // The kernel announces an address before routes take it for their source (`__inet_insert_ifa`, net/ipv4/devinet.c).
+            if update.address.isGlobal, self.table.sources(family, of: update.interfaceIndex).isEmpty {
+                self.confirmSoon()
+            }
             self.table.apply(update)
             if self.table.mayHaveDefaultRoutes(update.interfaceIndex) == wasAsked {
-                self.stale.insert(interface: update.interfaceIndex, family: update.address.prefix.address.family)
+                self.stale.insert(interface: update.interfaceIndex, family: family)
             } else {
                 // An interface with an address of one family is asked about the routes of both.
                 self.stale.insert(interface: update.interfaceIndex)

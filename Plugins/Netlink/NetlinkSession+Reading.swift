@@ -43,7 +43,7 @@ extension NetlinkSession {
         }
         if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
         let addresses = self.queries.dump(.dumpAddresses()) { message in
-            if let update = AddressUpdate(message) { fresh.apply(update) }
+            if let update = self.address(message) { fresh.apply(update) }
         }
         if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
         let isComplete = links == .complete && addresses == .complete
@@ -60,7 +60,20 @@ extension NetlinkSession {
         interruptions > 0 ? min(.milliseconds(250) * (1 << min(interruptions - 1, 5)), .seconds(8)) : nil
     }
 
+    /// What a message says of an address, as seen from now.
+    func address(_ message: NetlinkMessage) -> AddressUpdate? {
+        var update = AddressUpdate(message)
+        update?.completeTime(at: self.context.clock.now())
+        return update
+    }
+
     func readOutdated() {
+        for index in self.readdressed {
+            _ = self.queries.dump(.dumpAddresses(of: index, AF_INET6)) { message in
+                if let update = self.address(message) { self.table.apply(update) }
+            }
+        }
+        self.readdressed = []
         for index in self.table.takeOutdated() {
             guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
             self.table.apply(update, now: self.context.clock.now())
@@ -164,6 +177,10 @@ extension NetlinkSession {
             }
             self.table.setDefaultRoutes(index, found, replacing: stale.families)
         }
+        // Clients ask about these themselves, and no event tells when their routes end.
+        if stale.families.contains(.ipv6) {
+            _ = self.answers(about: self.watchedHosts.filter { $0.family == .ipv6 }, self.table)
+        }
     }
 
     /// Asks for the default routes that were not found once more, towards an address that no route refuses: a reject route
@@ -197,7 +214,7 @@ extension NetlinkSession {
         for position in self.nameServers.routes.indices { self.nameServers.routes[position].addEgress(to: &egress) }
         // A question that is asked once may be about a host behind any tunnel.
         let possible = self.watchedHosts.isEmpty && !self.context.asksOnce ? [] : table.possibleTunnels
-        let hosts = possible.isEmpty || self.watchedHosts.isEmpty ? [] : self.answersAboutHosts(table)
+        let hosts = possible.isEmpty ? [] : self.answers(about: self.watchedHosts, table)
         for host in hosts { host.answer.addEgress(to: &egress) }
         let outer = self.tunnels.evidence(
             of: self.context.asksOnce ? possible + egress : egress,
@@ -213,9 +230,10 @@ extension NetlinkSession {
         return self.askAboutTunnels(ofInternet, in: table)
     }
 
-    /// What the kernel does with packets to watched hosts.
-    private func answersAboutHosts(_ table: LinkTable) -> [ReferenceRoute] {
-        let hosts = self.watchedHosts.sorted().map { self.lookup.packet.with(\.destination, $0) }
+    /// What the kernel does with packets to hosts.
+    private func answers(about hosts: Set<InternetAddress>, _ table: LinkTable) -> [ReferenceRoute] {
+        if hosts.isEmpty { return [] }
+        let hosts = hosts.sorted().map { self.lookup.packet.with(\.destination, $0) }
         return zip(hosts, self.lookup.answers(toOuter: hosts, from: table.sources)).map {
             ReferenceRoute(to: $0.destination, $1)
         }

@@ -49,6 +49,8 @@ final class NetlinkSession {
     var readServersAgainAt: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     var confirmAt: MonotonicTime?
+    /// The interfaces whose IPv6 addresses have to be read again.
+    var readdressed: Set<UInt32> = []
     /// The interfaces whose links were read again since the last report, because an answer contradicted what was known.
     var doubted: Set<UInt32> = []
     /// Whether the last events were only about addresses that go, and when the first and the last of them went.
@@ -213,7 +215,7 @@ final class NetlinkSession {
                 if let watched = requests.watched {
                     self.watchedHosts = watched
                     self.attachFilter()
-                    self.tunnels.invalidate()
+                    self.stale.insertDecisions()
                 }
                 isAsked = requests.wantsRefresh
             }

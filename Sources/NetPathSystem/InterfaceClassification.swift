@@ -44,11 +44,13 @@ package enum InterfaceClassification: Hashable {
         switch kind {
         case "wwan", "rmnet": return .type(.cellular)
         case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "bridge": return .asLower
-        case "veth": return .type(.wired)
+        case "veth", "netkit", "dsa": return .type(.wired)
         case .some: return .type(.other)
         case nil: break
         }
         // Bluetooth and the gadget side of a USB cable are ARPHRD 1 with a device, and name themselves.
-        return .type(hardwareType == 1 && hasDevice && deviceType == nil ? .wired : .other)
+        // So do the ports of a switch (DSA), which had no kind before Linux 6.1.
+        let isWired = hasDevice && deviceType == nil || deviceType == "dsa"
+        return .type(hardwareType == 1 && isWired ? .wired : .other)
     }
 }

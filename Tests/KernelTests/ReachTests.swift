@@ -46,6 +46,15 @@ struct ReachTests {
         try host.next { $0["status"]?.string == "unreachable" }
     }
 
+    /// No event tells when the lifetime of a route is over (RFC 4191), and the kernel removes it up to 30 s later.
+    @Test func aRouteThatExpiresIsNoWay() throws {
+        try self.lab.ip("addr add 2001:db8::2/64 dev wan0 nodad")
+        try self.lab.ip("-6 route add 2001:db8:5::/48 via fe80::1 dev wan0 expires 3")
+        let host = try self.watch("2001:db8:5::1")
+        try host.next { $0["status"]?.string == "reachable" }
+        try host.next(timeout: .seconds(8)) { $0["status"]?.string == "unreachable" }
+    }
+
     @Test func anAddressOfThisMachineNeedsNoLink() throws {
         let host = try self.watch("192.0.2.2")
         try host.next { $0["status"]?.string == "reachable" }

@@ -77,6 +77,26 @@ struct TunnelTests {
         #expect(try !self.isReached(within: .milliseconds(700)))
     }
 
+    /// The address of the machine is on loopback (BGP unnumbered): the route beside the tunnel is a way, and the program may be
+    /// bound to it.
+    @Test func anUplinkWithoutAnAddressMayCarryATunnel() throws {
+        let rule = "interfaces: [{match: {name: wan0}, uplink: true}]"
+        try self.wan.removeAddress("192.0.2.2/24")
+        try self.lab.ip("address add 198.51.100.77/32 dev lo")
+        try self.lab.ip("route add default via 169.254.1.1 dev wan0 onlink metric 100")
+        let watched = try Watched(self.lab, configuration: rule)
+        try watched.expect("satisfied", "routed")
+        let tunnel = try self.tunnel()
+        try self.lab.ip("route add default dev tun0 metric 50")
+        let line = try watched.monitor.next { line in
+            #expect(line["status"] == "satisfied")
+            return line["reason"]?["message"]?.string?.contains("unknown whether anything carries tun0") == true
+        }
+        #expect(line["carriedBy"] == .null)
+        try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
+        withExtendedLifetime(tunnel) {}
+    }
+
     @Test func farEndNamedByARule() throws {
         let vpn = try self.tunnel()
         try self.takeHalves()

@@ -60,10 +60,12 @@ extension LinkTable {
             : self.entries[nextHop.interfaceIndex]?.interface.flags.contains(.up) == false
     }
 
-    /// Whether it makes sense to ask for the default routes of an interface.
+    /// Whether it makes sense to ask for the default routes of an interface: it has an address, or loopback has that of the host.
     func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
-        guard let interface = self.entries[index]?.interface else { return false }
-        return interface.flags.contains(.up) && interface.addresses.contains(where: \.isGlobal)
+        guard self.entries[index]?.interface.flags.contains(.up) == true else { return false }
+        return [index, NetworkInterface.loopbackIndex].contains { index in
+            self.entries[index]?.interface.addresses.contains(where: \.isGlobal) == true
+        }
     }
 
     /// That many source addresses are tried at most where it is not known which one the kernel chooses.

@@ -81,9 +81,12 @@ struct NetlinkRequest {
         return request
     }
 
-    /// Asks for all addresses of both families.
-    static func dumpAddresses() -> NetlinkRequest {
-        NetlinkRequest(RTM_GETADDR, flags: NLM_F_DUMP, headerLength: 8)
+    /// Asks for all addresses of both families, or for those of an interface and a family (AF_*).
+    static func dumpAddresses(of interface: UInt32 = 0, _ family: Int32 = 0) -> NetlinkRequest {
+        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
+        var request = NetlinkRequest(RTM_GETADDR, flags: NLM_F_DUMP, headerLength: 8, family: family)
+        request.set(interface, at: 4)
+        return request
     }
 
     /// Asks for a next-hop object.

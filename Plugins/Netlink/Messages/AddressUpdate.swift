@@ -12,7 +12,7 @@ struct AddressUpdate: Hashable {
     var peer: InternetAddress? = nil
     /// Whether the address has a lifetime, as those of DHCP and router advertisements have.
     var isDynamic: Bool
-    /// When the kernel added it (`struct ifa_cacheinfo`), in hundredths of a second since boot.
+    /// When the kernel added it (`struct ifa_cacheinfo`, which counts hundredths of a second in 32 bits).
     var createdAt: MonotonicTime
 }
 
@@ -25,6 +25,15 @@ extension AddressUpdate {
         else { return nil }
         self = update
     }
+
+    /// Completes the kernel's time by the present moment: its count begins anew after 497 days.
+    mutating func completeTime(at now: MonotonicTime) {
+        // A stamp may be ahead of the clock by a tick.
+        let turns = (now + .seconds(1) - self.createdAt) / Self.turn
+        if turns >= 1 { self.createdAt = self.createdAt + Self.turn * Int(turns) }
+    }
+
+    private static let turn: Duration = .milliseconds(10) * (1 << 32)
 
     private init?(_ object: OpaquePointer) {
         // IFA_LOCAL, not IFA_ADDRESS: on point-to-point links the latter is the peer.

@@ -22,6 +22,8 @@ struct RoutingRule: Hashable {
     var isUnreachable = false
     /// The protocol that it asks for (IPPROTO_*).
     var protocolNumber: UInt8?
+    /// The rule that a search goes on with (`goto`).
+    var target: UInt32?
 }
 
 extension RoutingRule {
@@ -50,6 +52,7 @@ extension RoutingRule {
             switch type {
             case FRA_PRIORITY: self.priority = attribute.uint32 ?? 0
             case FRA_FWMARK: self.mark = attribute.uint32
+            case FRA_GOTO: self.target = attribute.uint32
             case FRA_IP_PROTO:
                 self.protocolNumber = attribute.load(at: 0)
                 self.isUnreachable = false
@@ -63,12 +66,15 @@ extension RoutingRule {
     }
 
     /// Whether a rule, and not the want of a route, is why packets find no way: one that answers "unreachable" before all
-    /// tables were searched.
+    /// tables were searched, and that none leads past.
     static func refuses(_ flow: Flow, among rules: [RoutingRule]) -> Bool {
         rules.contains { rule in
             rule.isUnreachable && rule.family == flow.destination.family
                 && (rule.mark.map { $0 == flow.mark ?? 0 } ?? true) != rule.isInverted
                 && rules.contains { $0.table != nil && $0.family == rule.family && $0.priority > rule.priority }
+                && !rules.contains {
+                    $0.family == rule.family && $0.priority < rule.priority && $0.target ?? 0 > rule.priority
+                }
         }
     }
 

@@ -59,7 +59,8 @@ struct InterfaceNature: Hashable {
         case "bonding": return "bond"
         case "802.1Q VLAN Support": return "vlan"
         case "bridge", "dummy", "geneve", "gre", "gretap", "ifb", "ip6gre", "ip6tnl", "ipip", "ipvlan", "ipvtap",
-            "macsec", "macvlan", "macvtap", "nlmon", "rmnet", "sit", "team", "tun", "vcan", "veth", "vrf", "vti",
+            "macsec", "macvlan", "macvtap", "netkit", "nlmon", "rmnet", "sit", "team", "tun", "vcan", "veth", "vrf",
+            "vti",
             "vti6", "vxlan", "wireguard", "xfrm":
             return driver
         default: break

@@ -25,9 +25,10 @@ public enum InterfaceRelevance: Hashable, Sendable {
 }
 
 extension InterfaceRule {
-    /// Whether the rule can make a step that starts a path out of an interface without one of its own.
+    /// Whether the rule can make an uplink, or a step that starts a path, out of an interface that is none by itself.
     fileprivate var namesAStep: Bool {
-        self.dialsOnDemand || self.expectsAddress == true || self.type == .wifi || self.type == .cellular
+        self.dialsOnDemand || self.expectsAddress == true || self.isUplink == true || self.type == .wifi
+            || self.type == .cellular
     }
 }
 

@@ -45,7 +45,7 @@ extension DNSServer {
             guard words.count >= 2, words[0] == "nameserver", servers.count < limit else { continue }
             let parts = words[1].split(separator: "%", maxSplits: 1)
             guard let text = parts.first, let address = InternetAddress(text) else { continue }
-            servers.append(DNSServer(address, zone: parts.count == 2 ? String(parts[1]) : nil))
+            servers.append(DNSServer(address.unmapped, zone: parts.count == 2 ? String(parts[1]) : nil))
         }
         return servers
     }

@@ -58,6 +58,13 @@ public struct InternetAddress: Hashable, Sendable {
     /// The number of bits of an address of this family: 32 or 128.
     public var bitWidth: Int { self.family == .ipv4 ? 32 : 128 }
 
+    /// The address that packets to this one go to: an IPv4 address for one that stands for it (`::ffff:192.0.2.7`, RFC 4291,
+    /// 2.5.5.2).
+    package var unmapped: InternetAddress {
+        guard self.family == .ipv6, self.bits >> 32 == 0xFFFF else { return self }
+        return InternetAddress(ipv4: UInt32(truncatingIfNeeded: self.bits))
+    }
+
     /// Whether the address stands for "no address": 0.0.0.0 or ::.
     public var isUnspecified: Bool { self.bits == 0 }
 

@@ -24,7 +24,7 @@ public enum NetworkHost: Hashable, Sendable {
             throw Fault("has no IPv6 address, which colons and brackets are for")
         }
         guard parts.count == 2 else {
-            self = .address(address, zone: nil)
+            self = .address(address.unmapped, zone: nil)
             return
         }
         // The kernel's rules for names of interfaces (IFNAMSIZ).
@@ -38,7 +38,7 @@ public enum NetworkHost: Hashable, Sendable {
     package init(bare text: Substring) throws(Fault) {
         guard !text.isEmpty else { throw Fault("has no host") }
         if let address = InternetAddress(text) {
-            self = .address(address, zone: nil)
+            self = .address(address.unmapped, zone: nil)
             return
         }
         // URLs escape what is beyond ASCII (RFC 3986).

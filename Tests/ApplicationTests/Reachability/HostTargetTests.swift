@@ -23,6 +23,11 @@ import Testing
         #expect(target.host == InternetAddress(host).map { .address($0, zone: nil) } ?? .name(host))
     }
 
+    /// Packets go to the IPv4 address.
+    @Test(arguments: ["::ffff:192.0.2.7", "[::ffff:c000:207]:443"]) func mappedAddresses(text: String) throws {
+        #expect(try HostTarget(text).host == .address(.fixture("192.0.2.7"), zone: nil))
+    }
+
     @Test(arguments: ["fe80::1%eth0", "[fe80::1%eth0]", "[fe80::1%eth0]:443"]) func zones(text: String) throws {
         let target = try HostTarget(text)
         #expect(target.host == .address(.fixture("fe80::1"), zone: "eth0"))

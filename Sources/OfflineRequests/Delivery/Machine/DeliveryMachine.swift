@@ -198,8 +198,8 @@ extension DeliveryMachine {
         self.proven.remove(host)
         if self.hosts[host] == nil, self.hosts.count >= 256 {
             // Those that nothing has been sent to for so long have nothing left that waits for them.
-            let limit = now.monotonic - (self.settings.maxBackoff + .seconds(3600))
-            self.hosts = self.hosts.filter { $1.leftAlone.map { $0 > limit } ?? true }
+            let longest = self.settings.maxBackoff + .seconds(3600)
+            self.hosts = self.hosts.filter { $1.leftAlone.map { $0 + longest > now.monotonic } ?? true }
         }
         var health = self.hosts[host] ?? HostHealth()
         switch lesson {

@@ -31,6 +31,17 @@ import Testing
         #expect(stamp == 0x4_DE12)
     }
 
+    /// The kernel counts hundredths of a second in 32 bits.
+    @Test(arguments: [(0, 5), (0, 0), (1, 3), (40, 7)])
+    func theTimeOfTheKernelBeginsAnew(turns: Int64, stamp: Int64) {
+        let full: Int64 = turns << 32 + stamp
+        for delay: Int64 in [-1, 0, 1_000] {
+            var update = self.update(3, "198.18.0.2/24", stamp: stamp)
+            update.completeTime(at: MonotonicTime(nanoseconds: (full + delay) * 10_000_000))
+            #expect(update.createdAt.nanoseconds == full * 10_000_000)
+        }
+    }
+
     @Test(arguments: ["newaddr-ipv4-peer", "deladdr-ipv4-peer"])
     func pointToPointAddressIsOursAndNotThePeers(name: String) throws {
         let decoded = try Fixture.decode(name, AddressUpdate.init)

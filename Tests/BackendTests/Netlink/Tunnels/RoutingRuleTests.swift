@@ -109,6 +109,23 @@ import Testing
         #expect(!RoutingRule.refuses(Flow(to: .fixture("2600::1")), among: try [#require(self.unreachable(100))]))
     }
 
+    @Test func anUnreachableRuleThatIsPassedOverRefusesNothing() throws {
+        let rule = try #require(self.unreachable(200))
+        func refuses(_ priority: UInt32, goto target: UInt32) -> Bool {
+            var other = RoutingRule(family: .ipv4, priority: priority)
+            other.target = target
+            return RoutingRule.refuses(Flow(to: .fixture("9.0.0.1")), among: Self.standard + [other, rule])
+        }
+        #expect(!refuses(100, goto: 300))
+        #expect(refuses(100, goto: 200) && refuses(100, goto: 150) && refuses(250, goto: 300))
+        // struct fib_rule_hdr with FR_ACT_GOTO; FRA_PRIORITY, FRA_GOTO.
+        typealias Octets = MessageOctets
+        let header: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]
+        let message = Octets.message(32, header: header, [Octets.attribute(6, 100), Octets.attribute(4, 300)])
+        let read = try #require(Octets.read(message, RoutingRule.init(_:)))
+        #expect(read.target == 300 && read.table == nil && read.priority == 100)
+    }
+
     @Test func anUnreachableRuleMayBeAboutOthers() throws {
         typealias Octets = MessageOctets
         // FRA_FWMARK and FRA_FWMASK, FRA_IIFNAME, FRA_UID_RANGE.
