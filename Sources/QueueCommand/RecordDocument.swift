@@ -81,6 +81,8 @@ extension RequestRecord {
         ]
         return .object(
             self.summary.members + [
+                (key: "expectedStatuses", value: .array(request.expectedStatuses.sorted().map(JSONNode.integer))),
+                (key: "expectedHeaders", value: .strings(request.expectedHeaders.fields.map(\.name))),
                 (key: "headers", value: .headers(request.headers)),
                 (key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
                 (key: "contextBytes", value: .optional(request.context?.count)),

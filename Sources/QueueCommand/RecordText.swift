@@ -93,6 +93,10 @@ extension RequestRecord {
             requires.unmeteredOnly ? "a path that is not metered" : nil,
             requires.interfaceType.map { "a path over \($0.rawValue)" },
         ]
+        // Values of headers may be secrets.
+        let expected =
+            (request.expectedStatuses.isEmpty ? [] : [request.expectedStatusText])
+            + request.expectedHeaders.fields.map { "the header \($0.name)" }
         let facts: [(String, String?)] = [
             ("Expires", request.expiresAt?.text),
             ("Type", request.requestType.isEmpty ? nil : request.requestType),
@@ -101,6 +105,7 @@ extension RequestRecord {
             ("Unique", request.uniqueKey),
             ("Idempotency-Key", request.idempotencyKey),
             ("Needs", needs.compactMap { $0 }.joined(separator: ", ")),
+            ("Expects", expected.joined(separator: ", ")),
             ("Context", request.context.map { Self.bytes($0.count) }),
             ("Body", request.body.map { Self.bytes($0.count) } ?? request.bodyFile),
         ]

@@ -400,6 +400,14 @@ struct SenderTests {
         }
         let stats = try #require(try self.tool.run("queue", "stats", "--json").documents.first)
         #expect(stats["counts"]?["held"]?.number == 3)
+        let held = try self.tool.run("queue", "--json").documents.compactMap { $0["id"]?.string }
+        let shown = try held.map { try self.tool.run("queue", "show", $0).output }
+        for (text, expected) in zip(shown, ["201", "the header X-Ours", "the header Server"]) {
+            #expect(text.contains(/Expects +/) && text.contains(expected), "\(text)")
+        }
+        let documents = try held.map { try self.tool.run("queue", "show", $0, "--json").documents.first }
+        #expect(documents.first??["expectedStatuses"] == .array([.number(201)]))
+        #expect(documents.last??["expectedHeaders"] == .array([.string("Server")]))
         for words in [["--expect-status", "200-204"], ["--expect-status", "404", "--expect-status", "200"]] {
             let result = try self.tool.run(["send", "--wait", "-d", "x"] + words + [QueueTool.origin + "/echo"])
             #expect(result.output == "x", "\(result.errors)")

@@ -160,14 +160,19 @@ extension RetryableRequest {
         self.expectedStatuses.isEmpty ? 200..<300 ~= status : self.expectedStatuses.contains(status)
     }
 
+    /// The statuses that mean success, as they are written in a command.
+    package var expectedStatusText: String {
+        let ranges = IndexSet(self.expectedStatuses).rangeView.map { range in
+            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
+        }
+        return ranges.joined(separator: " or ")
+    }
+
     /// How an answer that means success here or everywhere is not as expected, without secrets; nil for any other.
     func lack(in response: TransportResponse) -> String? {
         let status = response.status
         guard self.expects(status: status) else {
-            let ranges = IndexSet(self.expectedStatuses).rangeView.map { range in
-                range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
-            }
-            return 200..<300 ~= status ? "\(status) instead of \(ranges.joined(separator: " or "))" : nil
+            return 200..<300 ~= status ? "\(status) instead of \(self.expectedStatusText)" : nil
         }
         let missing = self.expectedHeaders.fields.first { expected in
             !response.headers.fields.contains { field in
