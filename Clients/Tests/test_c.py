@@ -429,7 +429,7 @@ class Misbehaviour(unittest.TestCase):
             client.until_reason("noVerdict")
 
     def test_one_connection_too_many(self):
-        self.answer('{"error":"there are too many connections of this user"}\n', reason="refused", then_close=True)
+        self.answer('{"error":"there are too many connections, of this user or in total"}\n', reason="refused", then_close=True)
 
     def test_a_full_queue_of_connections_is_tried_again_soon(self):
         for flags in (NO_PROGRAM, AFTER_SERVICE, 0):

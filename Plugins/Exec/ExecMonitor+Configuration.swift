@@ -59,7 +59,7 @@ extension ExecMonitor.Options {
             self.command,
             environment: [Provenance.pluginVariable: "1"].merging(self.environment) { $1 },
             user: self.user,
-            freedom: .plugin,
+            permissions: .plugin,
             isPrivileged: isPrivileged
         )
     }

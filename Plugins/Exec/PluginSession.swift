@@ -10,7 +10,7 @@ package enum PluginEvent: Hashable, Sendable {
     case line(PluginLine)
     /// It was ended, as nothing was wanted of it any more; its ending is nil where the kernel does not tell. Whether it
     /// left a process behind in a group of its own.
-    case ended(Farewell, ProcessEnding?, hasLeftGroup: Bool)
+    case ended(TerminationMethod, ProcessEnding?, hasLeftGroup: Bool)
 }
 
 /// One run of a plugin, confined to its thread: performs what the machine says, and tells it what the plugin does.
@@ -93,11 +93,11 @@ final class PluginSession {
         self.end(of: isOverdue ? .silence : nil)
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
-        let farewell = self.process.end(
+        let method = self.process.end(
             request: request,
             patience: self.context.asksOnce ? .zero : self.monitor.patience
         )
-        self.monitor.observe?(.ended(farewell, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
+        self.monitor.observe?(.ended(method, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
     }
 
     /// Takes back the plugin's numbers, and counts why it ended.

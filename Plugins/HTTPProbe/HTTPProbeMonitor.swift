@@ -51,8 +51,8 @@ public struct HTTPProbeMonitor: PathMonitor {
         self.transport = transport
     }
 
-    /// No client waits longer for the first word; coordinators give every backend 2 s.
-    private static let firstWordLimit: Duration = .milliseconds(1_500)
+    /// No client waits longer for the first report; coordinators give every backend 2 s.
+    private static let firstReportLimit: Duration = .milliseconds(1_500)
     /// How long a connection may take while nothing comes back, and so how often Linux sends a SYN: three times.
     ///
     /// A server that answers the SYN and is slow to agree on TLS has broken the silence; it has all its time in the next
@@ -79,7 +79,8 @@ public struct HTTPProbeMonitor: PathMonitor {
                 }
             }
             group.addTask {
-                do { try await context.clock.sleep(until: context.clock.now() + Self.firstWordLimit) } catch { return }
+                let limit = context.clock.now() + Self.firstReportLimit
+                do { try await context.clock.sleep(until: limit) } catch { return }
                 session.speakFirst()
             }
             await self.probe(session, context)

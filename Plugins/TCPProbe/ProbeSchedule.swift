@@ -26,10 +26,10 @@ struct ProbeSchedule: Sendable {
         case report(ProbeRound, at: MonotonicTime)
     }
 
-    /// The first word waits this long for the first round, which is all that one-shot commands see.
+    /// The first report waits this long for the first round, which is all that one-shot commands see.
     ///
     /// The coordinator gives every backend 2 s.
-    static let firstWordLimit: Duration = .milliseconds(1500)
+    static let firstReportLimit: Duration = .milliseconds(1500)
     /// How long a disturbed round may go on, for the first in a row.
     static let disturbedLimit: Duration = .milliseconds(250)
     /// So many disturbed rounds in a row are not reported when they fail.
@@ -54,8 +54,8 @@ struct ProbeSchedule: Sendable {
     private var last: ProbeLedger.Finding?
     /// Who answered the last finished round.
     private var preferred: ProbeWinner?
-    /// When to speak even though nothing is known; nil after the first word.
-    private var firstWordAt: MonotonicTime?
+    /// When to speak even though nothing is known; nil after the first report.
+    private var firstReportAt: MonotonicTime?
     /// The lookups that were asked for and have not come back; true when in the running round.
     private var lookups: [String: Bool] = [:]
 
@@ -72,12 +72,12 @@ struct ProbeSchedule: Sendable {
         self.nextRoundAt = now
         self.last = ledger.finding(options.question, now: now)
         self.preferred = self.last?.winner
-        self.firstWordAt = self.last == nil ? now + Self.firstWordLimit : now
+        self.firstReportAt = self.last == nil ? now + Self.firstReportLimit : now
     }
 
     /// When to call ``proceed(now:)`` if nothing happens.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime {
-        var deadlines = [self.firstWordAt, self.last?.until].compactMap { $0 }
+        var deadlines = [self.firstReportAt, self.last?.until].compactMap { $0 }
         if let round {
             if let next = round.nextDeadline(now: now, budget: self.budget) { deadlines.append(next) }
             if self.isTriggered { deadlines.append(self.replaceAt(round, now: now)) }
@@ -95,7 +95,7 @@ struct ProbeSchedule: Sendable {
         self.failures = 0
         if self.round == nil { self.nextRoundAt = now }
         // Before the first word no client waits for an answer.
-        let answer = self.firstWordAt == nil ? [self.report(now: now)] : []
+        let answer = self.firstReportAt == nil ? [self.report(now: now)] : []
         return answer + self.proceed(now: now)
     }
 
@@ -139,7 +139,7 @@ struct ProbeSchedule: Sendable {
             self.last = nil
             actions.append(self.report(now: now))
         }
-        if let firstWordAt, firstWordAt <= now { actions.append(self.report(now: now)) }
+        if let firstReportAt, firstReportAt <= now { actions.append(self.report(now: now)) }
         return actions
     }
 
@@ -214,7 +214,7 @@ struct ProbeSchedule: Sendable {
     }
 
     private mutating func report(now: MonotonicTime) -> Action {
-        self.firstWordAt = nil
+        self.firstReportAt = nil
         guard let last else { return .report(ProbeRound(outcomes: [], isComplete: false), at: now) }
         return .report(last.round, at: last.endedAt)
     }

@@ -43,8 +43,8 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         switch self {
         case .satisfied:
             """
-            yes: satisfied, there is a path; the host can be reached; the backends agree; the conditions are met; all went \
-            well
+            yes: satisfied, there is a path; the host can be reached; the backends agree; the conditions are met; the \
+            command succeeded
             """
         case .unsatisfied:
             """

@@ -172,8 +172,8 @@ public struct LoadedConfiguration: Sendable {
         if settings.evaluation.gateways == .required, !inUse.contains("tcpProbe") {
             root.nested("merge").warn(
                 "gateways",
-                "leaves it to other programs to find out that a gateway is back: the kernel notices when packets are sent "
-                    + "through it; add a backend of type tcpProbe, which sends some"
+                "notices that a gateway is back only when other programs send through it; add a backend of "
+                    + "type tcpProbe, which sends packets itself"
             )
         }
         if settings.probes == .required, inUse.isSubset(of: ["netlink", "sysfs"]) {

@@ -105,7 +105,7 @@ package final class Recorder: Sendable {
             }
         }
         if let newer = self.state.withLock({ $0.store.newerFile }) {
-            log(.warning, "\(newer) is of a newer netpath, and left alone: a new file is begun")
+            log(.warning, "\(newer) was written by a newer netpath and is kept; recording goes on in a new file")
         }
         guard let failure else { return }
         // What watches the network matters more than what tells of it later.
@@ -149,7 +149,8 @@ package final class Recorder: Sendable {
                 if state.gap == nil { state.gap = Gap(begin: begin, reason: failure) }
                 // Said once; what happens meanwhile is a gap.
                 guard !hadGap else { return (nil, false) }
-                return ((.error, "\(failure); what happens until then is missing in the recording"), true)
+                let loss = "what happens until writing works again is missing in the recording"
+                return ((.error, "\(failure); \(loss)"), true)
             }
         }
         if let message { self.log(message.0, message.1) }

@@ -172,7 +172,7 @@ actor ProgramCheck {
         await run.stop()
         let time = (ContinuousClock.now - start).rounded
         guard let end = run.record.end else { return .unchecked("it ended before it was asked to") }
-        switch (end.farewell, end.ending) {
+        switch (end.method, end.ending) {
         case (.request, .exited(0)?): return .kept("\(time) after shutdown")
         case (.request, let ending?):
             return .broken("asked to shut down it \(ending); exit 0 after shutdown, also when the input ends")

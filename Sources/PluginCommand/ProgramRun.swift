@@ -19,7 +19,7 @@ struct ProgramRecord: Sendable {
     /// The interfaces that it named and that this machine does not have.
     var missing: Set<String> = []
     /// What it took to end it, and how it ended.
-    var end: (farewell: Farewell, ending: ProcessEnding?)?
+    var end: (method: TerminationMethod, ending: ProcessEnding?)?
 }
 
 /// One run of a program as a backend of the type exec, observed.
@@ -96,7 +96,7 @@ extension ProgramRecord {
             guard case .hello(_, let answersRefresh, let watches, let heartbeat) = line.reading else { return }
             self.heartbeat = heartbeat
             self.takesRequests = answersRefresh || watches
-        case .ended(let farewell, let ending, _): self.end = (farewell, ending)
+        case .ended(let method, let ending, _): self.end = (method, ending)
         }
     }
 }

@@ -161,7 +161,7 @@ struct QueueLookTests {
         let begin = ContinuousClock.now
         let result = try self.tool.run("queue", "stats")
         #expect(result.status == 70)
-        #expect(result.errors.contains("(flock) has kept the queue"), "\(result.errors)")
+        #expect(result.errors.contains("(flock) has held the queue locked"), "\(result.errors)")
         #expect(.now - begin < .seconds(12))
         _ = try holder.stop()
     }

@@ -90,7 +90,7 @@ struct SenderTests {
         let holder = try self.keepFile()
         let result = try self.tool.run(words + ["--timeout", "2s"])
         #expect(result.status == 3)
-        #expect(result.errors.contains("(sleep) has kept"), "\(result.errors)")
+        #expect(result.errors.contains("(sleep) has held the queue locked"), "\(result.errors)")
         #expect(result.errors.contains("was not kept: ") == words.contains("send"), "\(result.errors)")
         holder.sendSignal(.terminate)
         try holder.waitForEnd()

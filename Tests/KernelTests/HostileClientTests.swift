@@ -78,7 +78,7 @@ struct HostileClientTests {
     @Test func silentClientsLockNobodyOut() throws {
         let service = try self.place.start()
         let silent = try (0..<100).map { _ in try SocketClient(self.place.socket) }
-        #expect(try silent[99].readToEnd().contains("too many connections of this user"))
+        #expect(try silent[99].readToEnd().contains("too many connections, of this user"))
         let deadline = ContinuousClock.now + .seconds(60)
         while try !self.place.ask("status --service --quiet").hasSuffix("status 0") {
             try #require(ContinuousClock.now < deadline)
@@ -128,7 +128,7 @@ struct HostileClientTests {
             try client.write(#"{"request":"status"}"# + "\n")
             try client.await(#""status":"satisfied""#)
         }
-        #expect(try many[39].readToEnd().contains("too many connections of this user"))
+        #expect(try many[39].readToEnd().contains("too many connections, of this user"))
         try place.lab.removeDefaultRoute()
         try place.message("unsatisfied", in: service)
         #expect(try self.load(service) < 0.2)

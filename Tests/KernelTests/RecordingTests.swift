@@ -126,7 +126,7 @@ struct RecordingTests {
             try self.lab.run("ip link set wan0 up && ip route add default via 10.77.3.1")
             try monitor.next { $0["status"] == "satisfied" }
         }
-        let message = "what happens until then is missing"
+        let message = "what happens until writing works again is missing"
         // The last page may have room for what comes first.
         let deadline = ContinuousClock.now + .seconds(60)
         while !monitor.standardError.contains(message) {

@@ -74,7 +74,7 @@ struct ReloadTests {
         try self.write(Self.expensive, to: "netpath.yaml")
         let monitor = try self.watch()
         try self.write("", to: "netpath.yaml")
-        try self.message("netpath.yaml is empty; send SIGHUP to take that for the default", in: monitor)
+        try self.message("netpath.yaml is empty; send SIGHUP to use it anyway", in: monitor)
         try self.write(Self.plain, to: "netpath.yaml")
         try monitor.next { $0["isExpensive"] == false }
     }

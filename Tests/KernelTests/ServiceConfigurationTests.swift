@@ -56,7 +56,7 @@ struct ServiceConfigurationTests {
         #expect(try self.place.ask("hooks").contains("told"))
         // When it is right again.
         try self.write(good.replacing("true", with: "false"))
-        try self.place.message("; the one on disk is in force again", in: service)
+        try self.place.message("; it is valid again and in use", in: service)
         #expect(service.standardError.contains("warning: configuration read again from"))
         let deadline = ContinuousClock.now + .seconds(60)
         while try self.isExpensive() != "false" { try #require(ContinuousClock.now < deadline) }

@@ -114,7 +114,7 @@ struct ServiceTests {
         #expect(try self.place.ask("status --service --json").contains("192.0.3.100/24"))
         // More than are served at a time: the service goes on, and serves again when they have gone.
         var crowd = try (0..<100).map { _ in try SocketClient(self.socket) }
-        #expect(try crowd[99].readToEnd().contains("too many connections of this user"))
+        #expect(try crowd[99].readToEnd().contains("too many connections, of this user"))
         crowd = []
         let deadline = ContinuousClock.now + .seconds(60)
         while try !self.place.ask("status --service --quiet").hasSuffix("status 0") {

@@ -97,7 +97,7 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             "speaks another version",
             join(says(#"{"netpath":99}"#), wait),
             "firstReport",
-            "which is the one this netpath"
+            "unsupported version of the protocol"
         ),
         .init("speaks for people", join("echo starting; ", wait), "firstReport", "all else to standard error"),
         .init("writes a list", says("[]") + wait, "firstReport", "has to be an object"),

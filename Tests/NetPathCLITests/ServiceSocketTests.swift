@@ -261,7 +261,7 @@ struct ServiceSocketTests {
         #expect(watching.read(3) == "{}\n")
         let silent = try (0..<31).map { _ in try RawClient(self.path) }
         let refused = try RawClient(self.path)
-        #expect(refused.read(1_000).contains("too many connections of this user"))
+        #expect(refused.read(1_000).contains("too many connections, of this user"))
         for client in silent { #expect(client.isClosed()) }
         try self.expectLife()
         // One that watches may be silent.
@@ -282,7 +282,7 @@ struct ServiceSocketTests {
         for client in many { client.send(String(repeating: line, count: 40)) }
         #expect(many[31].read(3) == "{}\n")
         let refused = try RawClient(self.path)
-        #expect(refused.read(1_000).contains("too many connections of this user"))
+        #expect(refused.read(1_000).contains("too many connections, of this user"))
         user.add()
         let others = try (0..<8).map { _ in try RawClient(self.path) }
         for client in others {

@@ -158,7 +158,7 @@ import Testing
             let transcript = Transcript()
             let arguments = ["history", "--recording", "/nonexistent", "--at", "03:12"] + since
             #expect(NetPathTool.run(arguments, in: self.context(transcript)) == .usage)
-            #expect(transcript.messages.withLock { $0 }.contains("leave out one of them"))
+            #expect(transcript.messages.withLock { $0 }.contains("use either --at or --since, not both"))
         }
     }
 

@@ -45,7 +45,7 @@ struct PluginDecoder: Sendable {
     /// Reads what a plugin states of interfaces that others see.
     func facts(_ node: JSONNode, now: MonotonicTime) throws(PluginFault) -> Action {
         guard !self.isRemote
-        else { throw PluginFault("has facts, and of another machine only a conclusion counts") }
+        else { throw PluginFault("has facts; with scope: remote only a conclusion counts") }
         var evidence = Evidence(at: try self.beginning(of: node, now: now))
         evidence.facts = try InterfaceFacts.list(node)
         return .report(evidence, via: [])

@@ -20,9 +20,7 @@ struct PluginHello: Hashable, Sendable {
 
     init(_ node: JSONNode) throws(PluginFault) {
         guard node["netpath"] == .integer(Self.version) else {
-            throw PluginFault(
-                "speaks another version of the protocol than \(Self.version), which is the one this netpath knows"
-            )
+            throw PluginFault("uses an unsupported version of the protocol; this netpath supports \(Self.version)")
         }
         self.name = try node.optionalText("name")?.printable(limit: 64)
         let requests = try node.texts("requests", limit: 64)
@@ -30,7 +28,7 @@ struct PluginHello: Hashable, Sendable {
         self.watches = requests.contains("watch")
         if let seconds = node["heartbeat"] {
             guard case .integer(let number) = seconds, (1...86_400).contains(number)
-            else { throw PluginFault("has a heartbeat that is no number of seconds from 1 to 86400") }
+            else { throw PluginFault("has an invalid heartbeat; it has to be a number of seconds from 1 to 86400") }
             self.heartbeat = .seconds(number)
         }
     }

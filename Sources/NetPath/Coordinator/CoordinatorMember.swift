@@ -6,7 +6,9 @@
 /// The machine keeps the verdicts beside the members: a merge takes them all, and they are large.
 struct CoordinatorMember: Sendable, Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, supervision, record, isKnownAsProbe, outdatedWords, facts, absence
+        case id, supervision, record, isKnownAsProbe, facts, absence
+        /// As it is called in recordings.
+        case outdatedReports = "outdatedWords"
     }
 
     /// The number that actions and inputs name it by; never used again for another.
@@ -16,10 +18,10 @@ struct CoordinatorMember: Sendable, Codable {
     /// Whether it had shown that it only probes when it was sent to stand by; nil when it had not, as in recordings of
     /// before there was this.
     var isKnownAsProbe: Bool?
-    /// How many words in a row were of readings older than those of others, since it lost its verdict.
+    /// How many reports in a row were of readings older than those of others, since it lost its verdict.
     ///
     /// What a stuck reading brings at last is a sign of life and no verdict, if others have looked since.
-    private(set) var outdatedWords = 0
+    private(set) var outdatedReports = 0
     /// So many in a row are not of old readings: the backend's times are not by the coordinator's clock.
     private static let outdatedLimit = 8
     /// What it stated last of interfaces that others see; nil when nothing.
@@ -64,7 +66,7 @@ struct CoordinatorMember: Sendable, Codable {
         let comesBack = !snapshot.report.hasVerdict && (snapshot.report.health != .starting || self.record.hadVerdict)
         let read = self.beginning(of: evidence, after: snapshot.evidence, now: now)
         let isOutdated = comesBack && evidence.isReading && newest.map { read < $0 } == true
-        self.outdatedWords = isOutdated && self.outdatedWords < Self.outdatedLimit ? self.outdatedWords + 1 : 0
+        self.outdatedReports = isOutdated && self.outdatedReports < Self.outdatedLimit ? self.outdatedReports + 1 : 0
         self.record.read = VerdictHistory.Moment(input: input, time: read)
         self.record.awaitedUntil = nil
         snapshot.report.reportedAt = now
@@ -103,7 +105,7 @@ struct CoordinatorMember: Sendable, Codable {
         // No ternary: with -O, Swift 6.3.1 inlines both callers of this and crashes in OwnershipModelEliminator, where the
         // optional result of a call and nil meet.
         var verdict: Verdict?
-        if self.outdatedWords == 0 { verdict = evidence.verdict(policy: policy, now: now) }
+        if self.outdatedReports == 0 { verdict = evidence.verdict(policy: policy, now: now) }
         snapshot.report.limitations = evidence.limitations(concerning: verdict?.status)
         snapshot.report.status = verdict?.status
         snapshot.report.reason = verdict?.reason

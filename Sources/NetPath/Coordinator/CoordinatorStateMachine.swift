@@ -117,7 +117,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let isLost = hadVerdict && !self.snapshots[index].report.hasVerdict
         if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
         // A backend that comes back with an outdated reading is asked for a new one.
-        if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
+        if self.members[index].outdatedReports > 0 { actions += self.refresh(index, now: now) }
         return actions
     }
 

@@ -6,7 +6,7 @@ struct Supervision: Sendable, Codable {
     private enum CodingKeys: String, CodingKey { case phase, attempt, generation }
 
     /// No first report within this time is a failure.
-    static let firstWordLimit: Duration = .seconds(2)
+    static let firstReportLimit: Duration = .seconds(2)
     /// No answer to a refresh within this time is a failure.
     static let answerLimit: Duration = .seconds(1)
     /// A run that stays silent this much longer is cancelled; until then a late report is welcome.
@@ -104,7 +104,7 @@ struct Supervision: Sendable, Codable {
             if let silentSince = run.silentSince {
                 silentSince + Self.wedgedLimit
             } else {
-                run.awaitedSince.map { $0 + (run.hasSpoken ? Self.answerLimit : Self.firstWordLimit) }
+                run.awaitedSince.map { $0 + (run.hasSpoken ? Self.answerLimit : Self.firstReportLimit) }
             }
         case .ending(let run, let since, let isOverdue, _):
             isOverdue || run.heldCalls > 0 ? nil : since + Self.endLimit

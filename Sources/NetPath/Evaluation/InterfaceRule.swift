@@ -56,8 +56,7 @@ public struct InterfaceRule: Hashable, Sendable, Codable {
     public var dialsOnDemand = false
     /// Whether an address is expected to be configured once there is a carrier; nil leaves it to what the interface is.
     public var expectsAddress: Bool?
-    /// Whether the interface leads out of the machine by itself, however the packets get there, or inside the packets of
-    /// other interfaces; nil leaves it to the kind of the interface.
+    /// Whether the interface is an uplink (true), or a tunnel over other interfaces (false); nil leaves it to its kind.
     public var isUplink: Bool?
     /// The far ends of the tunnel that the interface is, of which one suffices; empty when they are unknown.
     public var tunnelEndpoints: [TunnelEndpoint] = []
@@ -69,7 +68,7 @@ public struct InterfaceRule: Hashable, Sendable, Codable {
         self.match = match
     }
 
-    /// Whether the interface is a tunnel, as far as the rule says: by the word, or by naming what only a tunnel has.
+    /// Whether the rule declares a tunnel: by `uplink: false`, a tunnel endpoint or a mark; nil when it does not say.
     public var isTunnel: Bool? {
         if let isUplink { return !isUplink }
         return self.tunnelEndpoints.isEmpty && self.tunnelMark == nil ? nil : true

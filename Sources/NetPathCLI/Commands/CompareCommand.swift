@@ -18,11 +18,11 @@ struct CompareCommand: ToolCommand {
             '!' marks what differs from the first backend that has a verdict. 'Noticed' is how long after the first \
             backend another one noticed the present status.
 
-            With --for it ends with a summary, and Ctrl-C ends it earlier with one. A change begins when a backend goes \
-            over to another status. Each other one that has a verdict then has seen the change when it goes over too, \
-            within 5 s or before anything else changes; the time until then is its delay. Otherwise it has missed the \
-            change. A transition is false when the backend takes it back within 5 s, no other has shared it, and another \
-            has reported in between that it was not so.
+            With --for it ends with a summary, and Ctrl-C ends it early, also with a summary. A change begins when one \
+            backend's status changes. Every other backend that has a verdict then sees it if its own status changes in \
+            the same way, within 5 s or before anything else changes; the time until then is its delay. Otherwise it \
+            has missed the change. A transition is false when the backend takes it back within 5 s, no other backend \
+            made it, and another one reported the old status in between.
 
             The exit status is 0 when all backends that have a verdict agree about the status, at the end if they are \
             followed, 1 when they do not, 69 when none has one. A comparison with --live alone ends with 0.

@@ -43,7 +43,7 @@ struct HistoryCommand: ToolCommand {
         self.source.noteNamespace()
         if let at {
             if ToolContext.current.arguments.contains(where: { $0 == "--since" || $0.hasPrefix("--since=") }) {
-                throw ToolFailure(.usage, "--at explains one moment, and --since shows many: leave out one of them")
+                throw ToolFailure(.usage, "use either --at or --since, not both")
             }
             guard let moment = MomentText.parse(at, now: now) else {
                 throw ToolFailure(

@@ -12,7 +12,7 @@ struct OneShotCommand: Sendable {
     /// What that comes to; where some were left out, what a service says that has asked them all.
     private(set) var snapshot: StatusSnapshot
     /// The service whose word the snapshot is; nil where it is that of the backends.
-    var service: ServiceWord?
+    var service: AnsweringService?
     /// What the verdicts depended on besides the evidence.
     var evaluation = EvaluationPolicy()
 
@@ -30,7 +30,7 @@ struct OneShotCommand: Sendable {
         limit: Duration,
         asWatching: Bool = false
     ) throws(SystemError) -> OneShotCommand {
-        if let (service, first) = ServiceWord.find(configuration) {
+        if let (service, first) = AnsweringService.find(configuration) {
             var answer = OneShotCommand(snapshots: [], snapshot: first, service: service)
             // It may not have heard yet of what this program sees.
             guard let reading = configuration.reading else { return answer }

@@ -46,7 +46,7 @@ struct ReplayCommand: ToolCommand {
 
     func validate() throws {
         if let speed, !(speed > 0 && speed.isFinite) { throw ValidationError("--speed must be more than 0") }
-        if self.step, self.speed != nil { throw ValidationError("--step and --speed are two ways: leave out one") }
+        if self.step, self.speed != nil { throw ValidationError("use either --step or --speed, not both") }
     }
 
     func execute() throws -> ToolStatus {

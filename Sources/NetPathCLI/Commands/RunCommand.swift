@@ -14,9 +14,9 @@ struct RunCommand: ToolCommand {
             netpath.sock in /run/netpath, or in $XDG_RUNTIME_DIR/netpath where a user runs it; only one runs there at a \
             time. 'status --service', 'history' and 'hooks' ask it.
 
-            The configuration is read again when its file changes, and on SIGHUP. While it has errors, the last one \
-            without goes on. A service that is started with errors runs with the one that it ran with last, or else the \
-            default.
+            The configuration is read again when its file changes, and on SIGHUP. While it has errors, the last valid \
+            configuration stays in force. A service that is started with errors uses the last valid configuration, or \
+            the default if there is none.
             """
     )
 

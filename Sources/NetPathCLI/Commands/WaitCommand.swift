@@ -88,7 +88,7 @@ struct WaitCommand: ToolCommand {
     @Option(help: ArgumentHelp("Wait until that has held for this long without a break.", valueName: "duration"))
     var stable = TimeLimit(duration: .zero)
 
-    @Option(help: ArgumentHelp("Give up after this long; 0 asks once.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Give up after this long; 0 checks once.", valueName: "duration"))
     var timeout: TimeLimit?
 
     @Flag(help: "Give up when no interface that exists now can come up.")
@@ -122,7 +122,7 @@ struct WaitCommand: ToolCommand {
         if let choice = all.first(where: { $0.rawValue == text }) { return choice }
         let names = all.map(\.rawValue)
         let suggestion = nearestMatch(to: text, among: names).map { " (did you mean '\($0)'?)" } ?? ""
-        throw ValidationError("'\(text.safe)' is none of \(names.joined(separator: ", "))\(suggestion)")
+        throw ValidationError("'\(text.safe)' is not valid; use one of \(names.joined(separator: ", "))\(suggestion)")
     }
 
     private static func pattern(_ text: String) throws -> GlobPattern {
@@ -201,7 +201,7 @@ struct WaitCommand: ToolCommand {
         let line = self.quiet ? nil : ProgressLine(environment: context.environment)
         let session = WaitSession(terms, policy: configuration.evaluation, loop: loop, isShown: line != nil)
         session.take { $0.leftOut = configuration.leftOut }
-        let service = ServiceWord.find(configuration)?.service
+        let service = AnsweringService.find(configuration)?.service
         // Most waits are over before they begin, and one look costs less than to listen.
         if self.host.isEmpty, terms.stable == .zero, !configuration.reachesOut {
             let log = context.log(from: .error)

@@ -115,7 +115,7 @@ struct WatchCommand: ToolCommand {
             ToolContext.current.arguments.contains { $0 == name || $0.hasPrefix(name + "=") }
         }
         if self.exec.isEmpty, let idle {
-            throw ValidationError("\(idle) is about the command of --exec, which is missing")
+            throw ValidationError("\(idle) needs --exec")
         }
     }
 

@@ -7,15 +7,15 @@ import NetPath
 ///
 /// No source is known to be right, so the backends are measured against one another:
 ///
-/// - A *change* begins when a backend goes over to another status. The same transition of another backend belongs to
+/// - A *change* begins when the status of a backend changes. The same transition of another backend belongs to
 ///   it while the change is the latest one, or began no longer than ``window`` ago. The status alone counts: the
 ///   reasons for one status may rightly differ.
 /// - A backend has *seen* a change when its own transition belongs to it; its *delay* is the time since the change
 ///   began, zero for the backend that was first.
 /// - A backend that had a verdict when a change began has *missed* it when the window is over without its transition.
 ///   A transition that comes later, while the change is still the latest one, makes it seen after all.
-/// - A transition is *false* when the backend takes it back within the window, no other backend has shared it, and
-///   another one has in between reported that it was not so. It is no change then, and no backend can miss it.
+/// - A transition is *false* when the backend takes it back within the window, no other backend made it, and another
+///   one reported the old status in between. It is no change then, and no backend can miss it.
 struct ComparisonTally: Hashable, Sendable {
     /// What is counted of one backend.
     struct Counts: Hashable, Sendable {

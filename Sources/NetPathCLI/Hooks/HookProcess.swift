@@ -87,7 +87,7 @@ final class HookProcess {
             command,
             environment: variables,
             user: self.hook.user,
-            freedom: .hook
+            permissions: .hook
         )
     }
 

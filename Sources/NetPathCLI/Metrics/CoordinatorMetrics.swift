@@ -139,7 +139,7 @@ extension MetricsText {
         )
         self.counter(
             "netpath_reports_without_change",
-            "Readings that led to no other path: wake-ups for nothing.",
+            "Reports that did not change the path.",
             backends.map { .init($0.value.reportsWithoutChange, ["backend": $0.key]) }
         )
         self.histogram(
@@ -160,7 +160,7 @@ extension MetricsText {
                 results.append(Sample(count, ["target": target, "result": name]))
             }
         }
-        self.counter("netpath_probe_results", "What became of probes.", results)
+        self.counter("netpath_probe_results", "Results of probes.", results)
         let targets = targets.sorted { $0.key < $1.key }
         self.histogram(
             "netpath_probe_round_trip_seconds",

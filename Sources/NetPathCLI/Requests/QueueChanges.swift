@@ -71,7 +71,7 @@ extension QueueCommands {
     package struct Cancel: NamingCommand {
         package static let configuration = CommandConfiguration(
             commandName: "cancel",
-            abstract: "Take requests out of the queue, also those that are being sent.",
+            abstract: "Cancel requests, also those that are being sent.",
             discussion: "The exit status is 1 when a named request is not there, or there is none."
         )
 

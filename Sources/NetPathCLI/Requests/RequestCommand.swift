@@ -100,7 +100,7 @@ package struct RequestOptions: ParsableArguments {
     @Option(
         name: .customLong("config"),
         help: ArgumentHelp(
-            "Judge paths by this configuration file.",
+            "Use this configuration file to decide whether there is a path.",
             discussion: """
                 For 'queue run' and 'send --wait', which send. Otherwise: as for 'status', and with the same \
                 rules about interfaces. Read once, at the start.

@@ -46,7 +46,7 @@ package struct SendCommand: RequestCommand {
                 and prints the body of the response; like 'queue run' it applies the rules of the configuration about \
                 interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when \
                 it refused it or the request was given up, and 3 when --timeout ended first; the request stays in the \
-                queue then, unless another process kept the file all the time: the message says so.
+                queue then, unless another process held the file locked until then: the message says so.
                 """,
             shouldDisplay: ToolContext.current.offersRequests()
         )
@@ -218,7 +218,7 @@ package struct SendCommand: RequestCommand {
             )
         }
         if self.timeout != nil, !self.wait {
-            throw ValidationError("--timeout is how long --wait waits: add --wait, or leave it out")
+            throw ValidationError("--timeout needs --wait")
         }
         if !self.wait {
             if self.trust.file != nil || self.trust.folder != nil {

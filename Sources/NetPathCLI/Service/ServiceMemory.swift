@@ -15,10 +15,11 @@ enum ServiceMemory {
 
     /// Asks which interfaces had a default route at some time.
     ///
-    /// - Returns: Their indices; none where no service of this network namespace answers within ``ServiceWord/limit`` in all.
+    /// - Returns: Their indices; none where no service of this network namespace answers within
+    ///   ``AnsweringService/limit`` in all.
     static func formerCarriers() -> Set<UInt32> {
         let places = ServiceFolders.places(of: ToolContext.current.environment)
-        let deadline = MonotonicTime.now() + ServiceWord.limit
+        let deadline = MonotonicTime.now() + AnsweringService.limit
         for folders in places where FileAccess.exists(folders.socket) {
             let left = deadline - MonotonicTime.now()
             guard left > .zero, let client = ServiceClient([folders], limit: left),

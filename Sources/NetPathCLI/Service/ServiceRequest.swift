@@ -59,8 +59,8 @@ enum ServiceRequest: Hashable, Sendable {
     }
 
     /// What a connection gets that is one too many.
-    static let crowd: JSONNode = [
-        "error": .string("there are too many connections of this user, or in all: close one, or try again")
+    static let tooManyConnections: JSONNode = [
+        "error": .string("there are too many connections, of this user or in total: close one, or try again")
     ]
 
     /// The answer to what is no question.

@@ -118,7 +118,7 @@ struct ServiceClient {
             if part.isEmpty { return answer }
             answer += part
             guard answer.count < size else {
-                throw SystemError(action: "the service answers with more than netpath reads", errno: EFBIG)
+                throw SystemError(action: "the answer of the service is longer than netpath reads", errno: EFBIG)
             }
         }
     }

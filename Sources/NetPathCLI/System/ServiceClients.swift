@@ -217,7 +217,7 @@ struct ServiceClients {
             let peer = self.identify(socket)
             guard self.admits(peer) else {
                 // There is always room for the first line.
-                _ = socket.send(Array((ServiceRequest.crowd.line + "\n").utf8)[...])
+                _ = socket.send(Array((ServiceRequest.tooManyConnections.line + "\n").utf8)[...])
                 continue
             }
             self.lastNumber += 1

@@ -33,8 +33,8 @@ package enum Shortage: Sendable {
         if isEnough { return }
         throw ToolFailure(
             .failure,
-            "the system grants too few threads or too little memory: \(threads) threads and 32 MiB besides are needed; "
-                + "allow more with 'ulimit -u' and 'ulimit -v', or TasksMax= of the unit"
+            "the system grants too few threads or too little memory: netpath needs \(threads) threads and "
+                + "another 32 MiB; allow more with 'ulimit -u' and 'ulimit -v', or TasksMax= of the unit"
         )
     }
 

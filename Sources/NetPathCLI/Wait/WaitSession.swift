@@ -47,7 +47,7 @@ final class WaitSession: Sendable {
     }
 
     /// Takes the paths of a service from now on, where one answers.
-    func follow(_ service: ServiceWord) {
+    func follow(_ service: AnsweringService) {
         let path = service.status?.path
         self.take { $0.serve(path) }
         guard path != nil else { return }
@@ -60,7 +60,7 @@ final class WaitSession: Sendable {
 
     /// Asks the backends once, and takes what they say, and a service that asks more of them; only where none of them
     /// reaches out.
-    func ask(_ coordinator: PathCoordinator, _ service: ServiceWord?) -> WaitMachine.Outcome? {
+    func ask(_ coordinator: PathCoordinator, _ service: AnsweringService?) -> WaitMachine.Outcome? {
         let inquiry = OneShotCommand.ask(coordinator, on: self.loop, limit: WaitMachine.firstLook)
         let served = service?.status(beside: inquiry.snapshot)?.path
         self.take { view in

@@ -139,7 +139,7 @@ final class ConfigurationFollower: Sendable {
         if path != nil, let emptied {
             return self.log.write(
                 .warning,
-                "the old configuration stays in force: \(emptied) is empty; send SIGHUP to take that for the default"
+                "the old configuration stays in force: \(emptied) is empty; send SIGHUP to use it anyway"
             )
         }
         let reload = ConfigurationReload(from: old, to: new)
@@ -159,7 +159,7 @@ final class ConfigurationFollower: Sendable {
         self.onChange(new)
         self.onStanding(self.standing)
         // Who was told of a refusal is told of its end.
-        let end = wasRefused ? "; the one on disk is in force again" : ""
+        let end = wasRefused ? "; it is valid again and in use" : ""
         self.log.write(wasRefused ? .warning : .info, "configuration read again from \(new.origin): \(reload)\(end)")
     }
 }

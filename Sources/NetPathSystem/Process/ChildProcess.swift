@@ -35,13 +35,13 @@ package final class ChildProcess {
         unsafe launch.input = input.reading.number
         unsafe launch.output = output.writing.number
         unsafe launch.errors = errors.writing.number
-        if let limits = plan.freedom.limits {
+        if let limits = plan.permissions.limits {
             unsafe launch.memory = limits.memory
             unsafe launch.files = limits.files
             unsafe launch.processes = limits.processes
         }
-        unsafe launch.may_gain_privileges = plan.freedom.mayGainPrivileges ? 1 : 0
-        unsafe launch.keeps_place = plan.freedom.keepsPlace ? 1 : 0
+        unsafe launch.may_gain_privileges = plan.permissions.mayGainPrivileges ? 1 : 0
+        unsafe launch.keeps_place = plan.permissions.keepsPlace ? 1 : 0
         let arguments = unsafe Self.strings(plan.arguments)
         let environment = unsafe Self.strings(plan.environment)
         defer {
@@ -228,7 +228,7 @@ package final class ChildProcess {
     ///   - patience: How long each of the polite ways may take; zero for none of them.
     /// - Returns: What it took.
     @discardableResult
-    package func end(request: [UInt8]?, patience: Duration) -> Farewell {
+    package func end(request: [UInt8]?, patience: Duration) -> TerminationMethod {
         // Known before it is asked: what a quick program does then is its answer.
         let hadEnded = self.hasEnded()
         if let request, patience > .zero { _ = self.write(request) }
@@ -253,7 +253,7 @@ package final class ChildProcess {
 }
 
 /// What it took to end a program.
-package enum Farewell: Hashable, Sendable {
+package enum TerminationMethod: Hashable, Sendable {
     /// It had ended before.
     case nothing
     /// A request, or the end of its input.

@@ -5,7 +5,7 @@ import Glibc
 import NetPath
 
 /// What a program that is started may do.
-package struct LaunchFreedom: Hashable, Sendable {
+package struct LaunchPermissions: Hashable, Sendable {
     /// What it gets of the machine.
     package struct Limits: Hashable, Sendable {
         /// Bytes of writable memory.
@@ -24,11 +24,11 @@ package struct LaunchFreedom: Hashable, Sendable {
     var keepsPlace = false
 
     /// For a plugin, which runs as long as this process.
-    package static let plugin = LaunchFreedom(limits: Limits(memory: 512 << 20, files: 256, processes: 1024))
+    package static let plugin = LaunchPermissions(limits: Limits(memory: 512 << 20, files: 256, processes: 1024))
     /// For a command that the configuration names, and that is to end soon.
-    package static let hook = LaunchFreedom()
+    package static let hook = LaunchPermissions()
     /// For a command that the user typed: whatever that user may do.
-    package static let typed = LaunchFreedom(mayGainPrivileges: true, keepsPlace: true)
+    package static let typed = LaunchPermissions(mayGainPrivileges: true, keepsPlace: true)
 }
 
 /// How a program is started: looked up, and found good enough for what this process may do.
@@ -40,7 +40,7 @@ package struct LaunchPlan {
     var environment: [String]
     /// The user that the program runs as; nil for that of this process.
     var identity: ProcessIdentity?
-    var freedom: LaunchFreedom
+    var permissions: LaunchPermissions
 
     /// Where programs without a folder are looked for: not in the environment's folders, which differ from one user of
     /// netpath to the next.
@@ -52,19 +52,19 @@ package struct LaunchPlan {
     ///   - command: The program and its arguments.
     ///   - environment: Variables besides PATH, LANG, HOME, USER and LOGNAME; nil for what this process has.
     ///   - user: The user it runs as; nil for that of this process, or who started it where the two differ.
-    ///   - freedom: What it may do.
+    ///   - permissions: What it may do.
     ///   - isPrivileged: Whether only what root alone can have put there is executed.
     /// - Throws: ``LaunchError`` when the command is missing, or not to be trusted.
     package init(
         _ command: [String],
         environment: [String: String?],
         user: String?,
-        freedom: LaunchFreedom,
+        permissions: LaunchPermissions,
         isPrivileged: Bool = Privileges.trustOnlyRoot
     ) throws(LaunchError) {
         let name = try Self.name(of: command)
         self.arguments = command
-        self.freedom = freedom
+        self.permissions = permissions
         if let user {
             self.identity = try ProcessIdentity(user)
         } else if isPrivileged, geteuid() != 0 {
@@ -112,7 +112,8 @@ package struct LaunchPlan {
             else { throw LaunchError("cannot find '\(shown)': \(SystemReason.text(errno)); check the path") }
             guard status.st_mode & S_IFMT != S_IFDIR
             else { throw LaunchError("'\(shown)' is a folder, not a program") }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw LaunchError("'\(shown)' is no program") }
+            guard status.st_mode & S_IFMT == S_IFREG
+            else { throw LaunchError("'\(shown)' is not a regular file") }
             guard unsafe access(path, X_OK) == 0
             else { throw LaunchError("'\(shown)' is not executable; chmod +x it") }
             guard !TrustedFile.isBareText(path)
@@ -132,7 +133,7 @@ package struct LaunchPlan {
     package init(typed command: [String], environment: [String: String]) throws(LaunchError) {
         let name = try Self.name(of: command)
         self.arguments = command
-        self.freedom = .typed
+        self.permissions = .typed
         self.environment = environment.map { "\($0)=\($1)" }.sorted()
         if getuid() != geteuid() || getgid() != getegid() { self.identity = try Self.whoStarted }
         self.path = name

@@ -70,7 +70,7 @@ actor ConformanceSession {
         case .asksOnce: try await self.checkAskedOnce()
         case .rest: try await self.checkRest()
         case .cancellation: try await self.checkCancellation()
-        case .shutdown, .holdings: throw Unchecked(reason: "it is no program of its own")
+        case .shutdown, .holdings: throw Unchecked(reason: "only for external programs")
         case .silence: try await self.checkSilence()
         case .restart: try await self.checkRestart()
         case .missingSource: try await self.checkMissingSource()
@@ -164,7 +164,7 @@ actor ConformanceSession {
         }
         if let sentence = run.unavailabilities.last {
             throw Broken(
-                "it says that it has nothing to go by (\(sentence)); let what it watches be there, and check again"
+                "it says that it has nothing to go by (\(sentence)); make the watched source available and check again"
             )
         }
         throw Broken(

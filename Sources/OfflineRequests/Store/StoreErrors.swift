@@ -82,7 +82,7 @@ enum StoreErrors {
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             let holders = LockHolders.text(of: StorePaths.companions.map { path + $0 } + [path])
-            return .io(path: path, reason: "\(holders) kept the queue for too long; try again")
+            return .io(path: path, reason: "\(holders) held the queue locked for too long; try again")
         default: ()
         }
         let code = error.extendedResultCode.rawValue

@@ -27,7 +27,7 @@ struct StoreReplacement {
         while case let again = try self.salvage(from: source), again != found {
             (found, looks) = (again, looks + 1)
             if looks == 5 {
-                let reason = "the disk gives something else each time this is read; it is repaired later"
+                let reason = "the disk returns different data on each read; the file is repaired later"
                 throw QueueError.io(path: self.paths.database, reason: reason)
             }
         }

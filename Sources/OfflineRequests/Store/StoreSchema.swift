@@ -123,7 +123,7 @@ enum StoreSchema {
             return try String.fetchAll(new, sql: texts)
         }
         guard try String.fetchAll(db, sql: texts) == expected else {
-            throw StoreDamage(message: "the tables are not as a queue makes them")
+            throw StoreDamage(message: "the table definitions differ from those of a queue")
         }
     }
 

@@ -86,7 +86,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
             hello + #"echo '{"conclusion":{"status":"satisfied","status":"unsatisfied"}}'"#,
             "two members"
         ),
-        .init("speaks another version", #"echo '{"netpath":99}'"#, "another version"),
+        .init("speaks another version", #"echo '{"netpath":99}'"#, "unsupported version"),
         .init("says no hello", report, "has to be a hello"),
         .init("says hello twice", "\(hello) \(hello)", "second hello"),
         .init("sends unknown messages", hello + #"echo '{"conclusions":{}}'"#, "is no message"),

@@ -70,7 +70,7 @@ struct ProbeScheduleTests {
         simulation.refresh()
         #expect(simulation.reports.isEmpty)
         simulation.run(until: .seconds(2))
-        #expect(simulation.reports.map(\.at) == [ProbeSchedule.firstWordLimit])
+        #expect(simulation.reports.map(\.at) == [ProbeSchedule.firstReportLimit])
         #expect(simulation.reports.last?.round == ProbeRound(outcomes: [], isComplete: false))
     }
 

@@ -22,7 +22,7 @@ import Testing
         for backends in ["{type: netlink}", "{type: netlink}, \(Self.probe), mode: off}"] {
             let warnings = try self.load("backends: [\(backends)]\nmerge: {gateways: required}").warnings
             #expect(warnings.count == 1)
-            #expect(warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' leaves it") == true)
+            #expect(warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' notices") == true)
         }
     }
 

@@ -186,7 +186,7 @@ import Testing
         try other.inDatabase { db in
             try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE diary(line); INSERT INTO diary VALUES ('dear diary')")
         }
-        #expect { try self.bench.open() } throws: { "\($0)".contains("kept the queue for too long") }
+        #expect { try self.bench.open() } throws: { "\($0)".contains("held the queue locked for too long") }
         try other.inDatabase { try $0.execute(sql: "COMMIT") }
         #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
         #expect(try other.read { try String.fetchOne($0, sql: "SELECT line FROM diary") } == "dear diary")
@@ -203,7 +203,7 @@ import Testing
             try db.execute(sql: "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE; UPDATE request SET attempts = 7")
         }
         for _ in 0..<2 {
-            #expect { try self.bench.open() } throws: { "\($0)".contains("kept the queue for too long") }
+            #expect { try self.bench.open() } throws: { "\($0)".contains("held the queue locked for too long") }
             #expect(self.isThere("-journal"))
         }
         try other.inDatabase { try $0.execute(sql: "COMMIT") }

@@ -60,7 +60,7 @@ final class FileLock: Sendable {
                 let holders = LockHolders.text(of: [self.path])
                 let time = DurationText.format(.seconds((max(.zero, deadline - begin) / .seconds(1)).rounded(.up)))
                 let reason =
-                    "\(holders) kept the queue for \(time), to open or to repair it; try again, or end that process"
+                    "\(holders) held the queue locked for \(time), to open or repair it; try again, or end that process"
                 throw .io(path: self.path, reason: reason)
             }
             usleep(5_000)

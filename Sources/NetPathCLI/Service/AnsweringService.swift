@@ -7,11 +7,11 @@ import NetPathExplanation
 import NetPathRecording
 import NetPathSystem
 
-/// The answer of a running service to a question that takes backends which send packets or start programs.
+/// A running service that answers a question in place of backends which send packets or start programs.
 ///
-/// Only that of a service with the same configuration, in the same network namespace. It may lag behind the kernel for a
+/// Only one with the same configuration, in the same network namespace. It may lag behind the kernel for a
 /// moment, so what this program's own backends found out is compared with what the service's say.
-struct ServiceWord: Sendable {
+struct AnsweringService: Sendable {
     /// How long a service may take to answer.
     static let limit: Duration = .milliseconds(500)
     /// How long it may say something else than this program sees; after that it is believed, because it knows what was.
@@ -23,13 +23,13 @@ struct ServiceWord: Sendable {
 
     /// Looks for a service that could answer, and asks it; nil where its answer would be no better, or none has the same
     /// configuration.
-    static func find(_ configuration: LoadedConfiguration) -> (service: ServiceWord, status: StatusSnapshot)? {
+    static func find(_ configuration: LoadedConfiguration) -> (service: AnsweringService, status: StatusSnapshot)? {
         guard configuration.isWorthAService else { return nil }
         let places = ServiceFolders.places(of: ToolContext.current.environment)
         let served = places.filter { FileAccess.exists($0.socket) }
         guard !served.isEmpty, let key = configuration.serviceKey else { return nil }
         for folders in served {
-            let service = ServiceWord(folders: folders, key: key)
+            let service = AnsweringService(folders: folders, key: key)
             if let status = service.status { return (service, status) }
         }
         return nil

@@ -10,7 +10,7 @@ import Testing
 @testable import NetPathSystem
 
 /// What it takes to end a program.
-@Suite struct FarewellTests {
+@Suite struct TerminationTests {
     /// A program that ends at once when it is asked to has not ended by itself.
     ///
     /// The thread that asks runs on the program's processor, which the program takes as soon as it can run (sched(7),
@@ -28,8 +28,8 @@ import Testing
                 let process = try ChildProcess(options.launchPlan())
                 while ChildProcess.read(process.output)?.isEmpty == true { usleep(1_000) }
                 try Self.run("chrt", "--other", "--pid", "0", String(thread))
-                let farewell = process.end(request: Array("shutdown\n".utf8), patience: .seconds(20))
-                return "\(farewell), \(process.ending?.description ?? "not ended")"
+                let method = process.end(request: Array("shutdown\n".utf8), patience: .seconds(20))
+                return "\(method), \(process.ending?.description ?? "not ended")"
             }
         }
         #expect(ends == [String](repeating: "request, ended with exit status 7", count: 10))
