@@ -17,11 +17,11 @@ import Testing
         _ = unsafe mkdir(folders.runtime, 0o755)
         try folder.write("run/netpath.lock", "1\n")
         _ = unsafe chmod(folders.lock, 0o644)
-        let lock = try ServiceLock(folders)
+        let lock = try folders.takeLock()
         var status = stat()
         let isThere = unsafe stat(folders.lock, &status) == 0
         #expect(isThere && status.st_mode & 0o777 == 0o600)
-        let refusal = #expect(throws: ToolFailure.self) { try ServiceLock(folders) }
+        let refusal = #expect(throws: ToolFailure.self) { try folders.takeLock() }
         #expect(refusal?.message.contains("process \(getpid()) runs netpath already") == true)
         withExtendedLifetime(lock) {}
     }

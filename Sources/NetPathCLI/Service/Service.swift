@@ -13,7 +13,7 @@ final class Service {
     private static let lifeInterval: Duration = .seconds(90)
 
     private let context: ToolContext
-    private let lock: ServiceLock
+    private let lock: ProcessLock
     private let loop: EventLoop
     private let manager: ServiceManager
     private let coordinator: PathCoordinator
@@ -33,7 +33,7 @@ final class Service {
         folders: ServiceFolders
     ) throws {
         self.context = ToolContext.current
-        self.lock = try ServiceLock(folders)
+        self.lock = try folders.takeLock()
         let loop = try EventLoop()
         self.loop = loop
         self.loop.wakeUp.stopAndReloadOnSignals()

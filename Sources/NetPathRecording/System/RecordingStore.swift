@@ -16,7 +16,7 @@ package struct RecordingStore: Sendable {
 
     private let path: String
     private let isFolder: Bool
-    private var lock: RecordingLock?
+    private var lock: ProcessLock?
     private var file: FileDescriptor?
     private var size = 0
     private var number = 0
@@ -51,7 +51,10 @@ package struct RecordingStore: Sendable {
         guard self.file == nil else { return }
         if self.isFolder {
             try FileAccess.makeFolder(self.path)
-            if self.lock == nil { self.lock = try RecordingLock(of: self.path) }
+            if self.lock == nil {
+                let lock = "\(self.path)/recording.lock"
+                self.lock = try ProcessLock(lock) { "\($0) records in \(self.path) already" }
+            }
             self.number = Self.numbers(in: self.path).last ?? 1
             let file = "\(self.path)/\(Self.name(self.number))"
             if RecordingFiles.isNewer(file) {
