@@ -25,22 +25,13 @@ final class FileWatch: Sendable {
     /// When it returns the watcher is closed: a user may have 128 of them.
     func run(_ signal: PollSignal) async {
         do {
-            try await BackgroundThread.run { self.watch(signal) }
+            try await BackgroundThread.run {
+                let watcher = self.watcher.withLock { $0.take() }
+                watcher?.run(until: self.stopping.fileDescriptor) { signal.send(.fileChanged) }
+            }
         } catch {
             self.failure.withLock { $0 = error }
             signal.send(.fileChanged)
-        }
-    }
-
-    private func watch(_ signal: PollSignal) {
-        guard let watcher = self.watcher.withLock({ $0.take() }) else { return }
-        while true {
-            let ready = FileDescriptor.poll(
-                readable: [self.stopping.fileDescriptor, watcher.fileDescriptor],
-                timeout: nil
-            )
-            if ready[0] { return }
-            if watcher.takeChanges() { signal.send(.fileChanged) }
         }
     }
 

@@ -8,8 +8,8 @@ import Synchronization
 /// Notices when files change: written in place, replaced by a rename, removed and created again, or reached through
 /// symbolic links that are switched.
 ///
-/// It has no thread and no timer: its owner polls ``fileDescriptor``, and calls ``takeChanges()`` when it is readable.
-/// Thread-safe.
+/// It has no thread and no timer: its owner polls ``fileDescriptor``, and calls ``takeChanges()`` when it is readable,
+/// or lends ``run(until:_:)`` a thread. Thread-safe.
 package final class FileWatcher: Sendable {
     private struct State: Sendable {
         var paths: [String] = []
@@ -57,6 +57,13 @@ package final class FileWatcher: Sendable {
             guard isAffected else { return false }
             self.follow(&state)
             return true
+        }
+    }
+
+    /// Calls a function after every change; returns when a descriptor is readable, or its other end is closed.
+    package func run(until end: Int32, _ filesChanged: () -> Void) {
+        while !FileDescriptor.poll(readable: [end, self.fileDescriptor], timeout: nil)[0] {
+            if self.takeChanges() { filesChanged() }
         }
     }
 

@@ -56,18 +56,13 @@ package final class ResolverFiles: Sendable {
         guard unsafe socketpair(AF_UNIX, SocketType.blockingStream, 0, &pair) == 0, let end = FileDescriptor(pair[0]),
             let holder = FileDescriptor(pair[1]), let watcher = FileWatcher(paths: self.paths),
             BackgroundThread.start({ [weak self, weak holder] in
-                while Self.wait(for: watcher, or: end) {
-                    guard watcher.takeChanges() else { continue }
+                watcher.run(until: end.number) {
                     for listener in self?.listeners(of: holder) ?? [] { listener() }
                 }
+                withExtendedLifetime(end) {}
             })
         else { return nil }
         return holder
-    }
-
-    /// Waits for a change; false at the end.
-    private static func wait(for watcher: FileWatcher, or end: FileDescriptor) -> Bool {
-        !FileDescriptor.poll(readable: [watcher.fileDescriptor, end.number], timeout: nil)[1]
     }
 
     /// The listeners that a thread calls; none when it is about to end, and another one calls them.
