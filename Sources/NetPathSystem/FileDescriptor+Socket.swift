@@ -12,6 +12,24 @@ extension FileDescriptor {
         self.init(socket(family == .ipv4 ? AF_INET : AF_INET6, flags, number))
     }
 
+    /// Makes two connected sockets of a stream, whose calls wait; nil when the system refuses, errno tells why.
+    package static func socketPair() -> (FileDescriptor, FileDescriptor)? {
+        var pair: [Int32] = [-1, -1]
+        guard unsafe socketpair(AF_UNIX, SocketType.blockingStream, 0, &pair) == 0, let first = FileDescriptor(pair[0]),
+            let second = FileDescriptor(pair[1])
+        else { return nil }
+        return (first, second)
+    }
+
+    /// Sends through a socket what goes at once, without a signal where the other end is gone (`send(2)`).
+    ///
+    /// - Returns: How many bytes went; -1 on an error, errno tells which.
+    package func send(_ bytes: ArraySlice<UInt8>) -> Int {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe Glibc.send(self.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
     /// Connects a socket of the address's family (`connect(2)`).
     ///
     /// - Parameters:

@@ -32,6 +32,21 @@ package final class FileDescriptor: Sendable {
         return failed ? nil : bytes
     }
 
+    /// Writes all of some bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - action: What fails when this does, for people.
+    /// - Throws: `SystemError`; some of the bytes may be written then.
+    package func writeAll(_ bytes: [UInt8], or action: @autoclosure () -> String) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(self.number, $0.baseAddress, $0.count) }
+            if count < 0, errno != EINTR { throw .last(action()) }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
     /// Waits until one of the first descriptors is readable or one of the second is writable, one has failed, or a
     /// timeout has passed; negative numbers are passed over.
     ///

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Glibc
 import Synchronization
 
 /// Tells when a file changes that decides what the system's resolver answers, while there is a listener.
@@ -52,9 +51,7 @@ package final class ResolverFiles: Sendable {
 
     /// Starts a thread; the watch begins before this returns.
     private func start() -> FileDescriptor? {
-        var pair: [Int32] = [-1, -1]
-        guard unsafe socketpair(AF_UNIX, SocketType.blockingStream, 0, &pair) == 0, let end = FileDescriptor(pair[0]),
-            let holder = FileDescriptor(pair[1]), let watcher = FileWatcher(paths: self.paths),
+        guard let (end, holder) = FileDescriptor.socketPair(), let watcher = FileWatcher(paths: self.paths),
             BackgroundThread.start({ [weak self, weak holder] in
                 watcher.run(until: end.number) {
                     for listener in self?.listeners(of: holder) ?? [] { listener() }

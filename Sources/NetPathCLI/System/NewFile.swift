@@ -20,12 +20,7 @@ enum NewFile {
         do throws(SystemError) {
             // Whatever the umask: who may read it is the caller's to say.
             guard fchmod(file.number, mode) == 0 else { throw SystemError.last("cannot set the mode of \(path)") }
-            var rest = Array(text.utf8)[...]
-            while !rest.isEmpty {
-                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
-                if count < 0, errno != EINTR { throw SystemError.last("cannot write \(path)") }
-                rest = rest.dropFirst(max(0, count))
-            }
+            try file.writeAll(Array(text.utf8), or: "cannot write \(path)")
             if isDurable, fsync(file.number) != 0 { throw SystemError.last("cannot flush \(path) to the disk") }
         } catch {
             _ = unsafe unlink(path)

@@ -137,16 +137,11 @@ package struct RecordingStore: Sendable {
         guard let file else { return }
         // Half a line of a program that was killed must not swallow the next one.
         let bytes = self.mayEndWithinLine ? [UInt8(ascii: "\n")] + lines : lines
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(file.number, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                let error = SystemError.last("cannot write the recording \(self.path)")
-                if ftruncate(file.number, off_t(self.size)) != 0 { self.mayEndWithinLine = true }
-                throw error
-            }
-            rest = rest.dropFirst(count)
+        do throws(SystemError) {
+            try file.writeAll(bytes, or: "cannot write the recording \(self.path)")
+        } catch {
+            if ftruncate(file.number, off_t(self.size)) != 0 { self.mayEndWithinLine = true }
+            throw error
         }
         self.size += bytes.count
         self.writtenBytes += bytes.count

@@ -18,9 +18,9 @@ final class NamespaceShell: Sendable {
     }
 
     private let process: Process
-    private let output: Pipe
-    private let errors: Pipe
-    private let input: Int32
+    private let input: FileDescriptor
+    /// Its standard output and its standard error.
+    private let outputs: [FileDescriptor]
     private let state = Mutex(State())
 
     /// The shell's process identifier.
@@ -28,27 +28,25 @@ final class NamespaceShell: Sendable {
 
     /// Starts the shell with the arguments of `unshare` that make its namespaces.
     init(unshareArguments: [String]) throws {
-        let sockets = try LabSystem.socketPair()
+        // No pipe, because only a socket can be written to without the risk of SIGPIPE.
+        guard let (input, theirs) = FileDescriptor.socketPair() else { throw LabSystem.failure("socketpair") }
+        defer { withExtendedLifetime(theirs) {} }
+        let pipes = [Pipe(), Pipe()]
+        self.input = input
+        outputs = try pipes.map(LabSystem.readingEnd(of:))
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         // Programs of the administrator (ip, sysctl) are not on everybody's path.
         process.arguments =
             ["sh", "-c", #"PATH="$PATH:/usr/sbin:/sbin"; export PATH; exec unshare "$@" sh"#, "sh"] + unshareArguments
-        process.standardInput = FileHandle(fileDescriptor: sockets.theirs, closeOnDealloc: false)
-        output = Pipe()
-        errors = Pipe()
-        process.standardOutput = output
-        process.standardError = errors
+        process.standardInput = FileHandle(fileDescriptor: theirs.number, closeOnDealloc: false)
+        process.standardOutput = pipes[0]
+        process.standardError = pipes[1]
         self.process = process
-        input = sockets.ours
-        defer { Glibc.close(sockets.theirs) }
         try process.run()
     }
 
-    deinit {
-        end()
-        Glibc.close(input)
-    }
+    deinit { end() }
 
     /// Runs a command and returns its standard output.
     func run(_ command: String, timeout: Duration) throws -> String {
@@ -90,7 +88,7 @@ final class NamespaceShell: Sendable {
     private func endProcesses() {
         // Closing its input is enough for an idle shell; a wedged command needs the signal. The group is the shell's
         // own (Foundation starts every process in a new one), but to be wrong about that would kill the test runner.
-        shutdown(input, Int32(SHUT_RDWR))
+        shutdown(input.number, Int32(SHUT_RDWR))
         let target = getpgid(processIdentifier) == processIdentifier ? -processIdentifier : processIdentifier
         if process.isRunning { kill(target, SIGKILL) }
     }
@@ -98,16 +96,15 @@ final class NamespaceShell: Sendable {
     private func readResult(of command: String, marker: String, timeout: Duration) throws -> String {
         var collected: [[UInt8]] = [[], []]
         let endings = ["\n\(marker) ", "\n\(marker)"].map { Array($0.utf8) }
-        let descriptors = [output, errors].map(\.fileHandleForReading.fileDescriptor)
         var tails: [String?] = [nil, nil]
         let deadline = ContinuousClock.now + timeout
 
         while tails.contains(nil) {
             // A negative descriptor is not looked at: after its end marker only a background program can write there.
-            let awaited = zip(descriptors, tails).map { $1 == nil ? $0 : -1 }
+            let awaited = zip(outputs, tails).map { $1 == nil ? $0.number : -1 }
             let readable = FileDescriptor.poll(readable: awaited, timeout: deadline - .now)
-            for index in descriptors.indices where readable[index] {
-                guard let bytes = LabSystem.read(descriptors[index]) else {
+            for index in outputs.indices where readable[index] {
+                guard let bytes = ChildProcess.read(outputs[index], limit: 65_536) else {
                     let detail = text(of: collected[1]) + remainingErrors()
                     throw LabError.namespaceEnded(command: command, standardError: trimmed(detail))
                 }
@@ -135,10 +132,9 @@ final class NamespaceShell: Sendable {
 
     /// Reads what the shell still said before it ended: the reason, when `unshare` was refused.
     private func remainingErrors() -> String {
-        let descriptor = errors.fileHandleForReading.fileDescriptor
         var bytes: [UInt8] = []
-        while FileDescriptor.poll(readable: [descriptor], timeout: .milliseconds(200))[0],
-            let more = LabSystem.read(descriptor)
+        while FileDescriptor.poll(readable: [outputs[1].number], timeout: .milliseconds(200))[0],
+            let more = ChildProcess.read(outputs[1])
         {
             bytes += more
         }

@@ -2,8 +2,6 @@
 // Copyright the netpath authors
 
 import Dispatch
-import Foundation
-import Glibc
 import NetPathSystem
 import Synchronization
 
@@ -44,30 +42,29 @@ final class ProgramOutput: Sendable {
         set { state.withLock { $0.isSuspended = newValue } }
     }
 
-    /// Starts to read both descriptors, and closes them when both have ended.
-    func start(output: Int32, errors: Int32) {
-        Thread { [self] in
+    /// Starts to read both descriptors, until both have ended.
+    func start(output: FileDescriptor, errors: FileDescriptor) {
+        let isRunning = BackgroundThread.start { [self] in
             var open = [output, errors]
             while !open.isEmpty {
                 let suspended = isSuspended
-                let awaited = suspended ? open.filter { $0 == errors } : open
+                let awaited = suspended ? open.filter { $0 === errors } : open
                 // While suspended the thread looks up now and then whether it shall read on.
                 let timeout: Duration? = suspended ? .milliseconds(20) : nil
-                let readable = FileDescriptor.poll(readable: awaited, timeout: timeout)
+                let readable = FileDescriptor.poll(readable: awaited.map(\.number), timeout: timeout)
                 for (descriptor, isReadable) in zip(awaited, readable) where isReadable {
-                    guard descriptor == errors || !isSuspended else { continue }
-                    if let bytes = LabSystem.read(descriptor) {
-                        append(bytes, isError: descriptor == errors)
+                    guard descriptor === errors || !isSuspended else { continue }
+                    if let bytes = ChildProcess.read(descriptor, limit: 65_536) {
+                        append(bytes, isError: descriptor === errors)
                     } else {
-                        open.removeAll { $0 == descriptor }
+                        open.removeAll { $0 === descriptor }
                     }
                 }
             }
-            Glibc.close(output)
-            Glibc.close(errors)
             state.withLock { $0.hasEnded = true }
             changed.signal()
-        }.start()
+        }
+        precondition(isRunning, "the lab needs a thread for what a program writes")
     }
 
     /// Takes the next line out; nil when there is none until the deadline or the program has ended.

@@ -27,14 +27,7 @@ final class ScratchFolder {
 
     func file(_ name: String, _ bytes: [UInt8]) -> String {
         let path = "\(self.path)/\(name)"
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-            if count <= 0 { break }
-            rest = rest.dropFirst(count)
-        }
-        close(descriptor)
+        try? FileDescriptor(unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600))?.writeAll(bytes, or: "cannot write")
         return path
     }
 }
