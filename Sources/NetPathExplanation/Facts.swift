@@ -162,6 +162,11 @@ extension AssessedEvidence {
 extension ProbeOutcome {
     /// The outcome as a sentence.
     package func fact(describingErrors message: (Int32) -> String) -> String {
+        "Probe of \(self.phrase(describingErrors: message))"
+    }
+
+    /// The target, and what became of it, perhaps with words on how long that took.
+    package func phrase(after time: String = "", describingErrors message: (Int32) -> String) -> String {
         let result =
             switch self.result {
             case .connected: "connected"
@@ -174,6 +179,6 @@ extension ProbeOutcome {
             case .unexpected: "answered something else than expected"
             case .impersonated: "the server that answered did not prove its identity"
             }
-        return "Probe of \(self.target): \(result)" + (self.detail.map { ": \($0)" } ?? "")
+        return "\(self.target): \(result)\(time)" + (self.detail.map { ": \($0)" } ?? "")
     }
 }

@@ -71,9 +71,9 @@ import Testing
             ProbeOutcome(target: "a:1", result: .refused, roundTrip: .microseconds(380)),
             "a:1: refused the connection after 380 µs"
         ),
-        (ProbeOutcome(target: "a:1", result: .unreachable(errno: 113)), "a:1: unreachable (No route to host)"),
-        (ProbeOutcome(target: "a:1", result: .timedOut), "a:1: timed out"),
-        (ProbeOutcome(target: "a:1", result: .notResolved), "a:1: name not resolved"),
+        (ProbeOutcome(target: "a:1", result: .unreachable(errno: 113)), "a:1: not reachable (No route to host)"),
+        (ProbeOutcome(target: "a:1", result: .timedOut), "a:1: no answer in time"),
+        (ProbeOutcome(target: "a:1", result: .notResolved), "a:1: its name cannot be looked up"),
     ])
     func probesInWords(outcome: ProbeOutcome, text: String) {
         #expect(outcome.text == text)

@@ -208,11 +208,8 @@ extension RouteLookupResult {
 extension ProbeOutcome {
     fileprivate init(_ node: JSONNode) throws(PluginFault) {
         let target = try node.object("probes").required("target").text("target").printable(limit: 300)
-        let results: [(String, Result)] = [
-            ("connected", .connected), ("refused", .refused), ("unreachable", .unreachable(errno: 0)),
-            ("timedOut", .timedOut), ("notResolved", .notResolved), ("portal", .portal),
-        ]
-        var result = try node.required("outcome").choice("outcome", among: results)
+        let results: [Result] = [.connected, .refused, .unreachable(errno: 0), .timedOut, .notResolved, .portal]
+        var result = try node.required("outcome").choice("outcome", among: results.map { ($0.name, $0) })
         if case .unreachable = result { result = .unreachable(errno: try node.optionalNumber("errno") ?? 0) }
         let microseconds: UInt32? = try node.optionalNumber("rttMicroseconds")
         self.init(target: target, result: result, roundTrip: microseconds.map { .microseconds(Int64($0)) })

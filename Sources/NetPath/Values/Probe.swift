@@ -62,6 +62,21 @@ public struct ProbeOutcome: Hashable, Sendable, Codable {
         case unexpected
         /// The peer that answered could not prove to be the target.
         case impersonated
+
+        /// The name in documents, in metrics and in what plugins say.
+        package var name: String {
+            switch self {
+            case .connected: "connected"
+            case .refused: "refused"
+            case .unreachable: "unreachable"
+            case .timedOut: "timedOut"
+            case .notResolved: "notResolved"
+            case .portal: "portal"
+            case .expected: "expected"
+            case .unexpected: "unexpected"
+            case .impersonated: "impersonated"
+            }
+        }
     }
 
     /// The target as configured.

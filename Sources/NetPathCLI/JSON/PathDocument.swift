@@ -187,23 +187,6 @@ extension JSONNode {
     static func disagreement(_ disagreement: Disagreement) -> JSONNode { .written { $0.disagreement(disagreement) } }
 }
 
-extension ProbeOutcome.Result {
-    /// The name used in output.
-    var name: String {
-        switch self {
-        case .connected: "connected"
-        case .refused: "refused"
-        case .unreachable: "unreachable"
-        case .timedOut: "timedOut"
-        case .notResolved: "notResolved"
-        case .portal: "portal"
-        case .expected: "expected"
-        case .unexpected: "unexpected"
-        case .impersonated: "impersonated"
-        }
-    }
-}
-
 extension BackendReport {
     /// How long ago the backend last reported; nil before its first report.
     func age(at now: ClockReading) -> Duration? {

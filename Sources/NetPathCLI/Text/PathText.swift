@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathExplanation
 import NetPathSystem
 
 // What the screen of `status`, the live view, the log and the comparison say in the same words.
@@ -71,20 +72,8 @@ extension NetworkPath {
 extension ProbeOutcome {
     /// The outcome of a probe.
     var text: String {
-        let result =
-            switch self.result {
-            case .connected: "connected"
-            case .refused: "refused the connection"
-            case .unreachable(let errno): "unreachable (\(SystemReason.text(errno)))"
-            case .timedOut: "timed out"
-            case .notResolved: "name not resolved"
-            case .portal: "a captive portal answered"
-            case .expected: "answered as expected"
-            case .unexpected: "unexpected answer"
-            case .impersonated: "the server did not prove its identity"
-            }
         let time = self.roundTrip.map { " after \($0.roundTripText)" } ?? ""
-        return "\(self.target): \(result)\(time)" + (self.detail.map { ": \($0)" } ?? "")
+        return self.phrase(after: time, describingErrors: SystemReason.text)
     }
 }
 
