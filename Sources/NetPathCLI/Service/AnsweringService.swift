@@ -89,7 +89,7 @@ struct AnsweringService: Sendable {
         BackgroundThread.start {
             var absence = 0
             while absence < Self.patience {
-                ServiceClient([self.folders], limit: Self.limit)?.watch(limit: Self.lineLimit) { _ in
+                ServiceClient([self.folders], limit: Self.limit)?.watch { _ in
                     guard let path = self.status?.path else { return }
                     absence = 0
                     onPath(path)
@@ -103,7 +103,6 @@ struct AnsweringService: Sendable {
 
     /// So many seconds a service may take to be started anew.
     private static let patience = 10
-    private static let lineLimit = 16 << 20
 }
 
 extension LoadedConfiguration {

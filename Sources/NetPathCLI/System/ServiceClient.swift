@@ -9,6 +9,8 @@ import NetPathSystem
 struct ServiceClient {
     /// An answer is shorter than this.
     static let answerLimit = 64 << 20
+    /// A path is shorter than this; a line that is longer is passed over.
+    private static let lineLimit = 16 << 20
 
     private let socket: FileDescriptor
 
@@ -41,12 +43,10 @@ struct ServiceClient {
 
     /// Reads every path from now on, until the service goes.
     ///
-    /// - Parameters:
-    ///   - limit: A line that is longer is passed over.
-    ///   - body: Receives each line, its line feed included.
-    func watch(limit: Int, _ body: ([UInt8]) -> Void) {
+    /// - Parameter body: Receives each line, its line feed included.
+    func watch(_ body: ([UInt8]) -> Void) {
         guard self.send(.watch) else { return }
-        var lines = LineBuffer(limit: limit)
+        var lines = LineBuffer(limit: Self.lineLimit)
         while true {
             guard let part = self.socket.read(limit: 1 << 16) else {
                 if errno == EINTR { continue }

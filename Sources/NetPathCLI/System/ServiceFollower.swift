@@ -8,8 +8,6 @@ import NetPathSystem
 ///
 /// On a thread of its own, which sleeps while nothing changes.
 enum ServiceFollower {
-    /// A path is shorter than that.
-    private static let lineLimit = 16 << 20
     /// How long it waits before it looks for a service that is gone; doubled up to the second.
     private static let pause: (first: Duration, last: Duration) = (.milliseconds(100), .seconds(5))
 
@@ -48,7 +46,7 @@ enum ServiceFollower {
         _ publish: ([UInt8]) -> Void
     ) -> Bool {
         var last: [UInt8]?
-        ServiceClient(places)?.watch(limit: Self.lineLimit) { line in
+        ServiceClient(places)?.watch { line in
             if last == nil { returned() }
             last = line
             publish(line)
