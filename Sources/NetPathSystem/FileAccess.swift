@@ -21,20 +21,16 @@ package enum FileAccess {
     /// Whether a path is a file that this process's user owns and no other user may write; for a process that is not root's, the
     /// user that owns the folder may own it, too.
     package static func isOwn(_ path: String, in folder: String) -> Bool {
-        var (file, place) = (stat(), stat())
-        guard unsafe lstat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return false }
+        guard let file = self.status(path, following: false), file.isFile else { return false }
         guard file.st_mode & (S_IWGRP | S_IWOTH) == 0 else { return false }
         let user = geteuid()
         if file.st_uid == user { return true }
-        guard user != 0, unsafe lstat(folder, &place) == 0 else { return false }
+        guard user != 0, let place = self.status(folder, following: false) else { return false }
         return place.st_uid == file.st_uid && place.st_mode & (S_IWGRP | S_IWOTH) == 0
     }
 
     /// Whether something exists at a path; a symbolic link counts by itself.
-    package static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
+    package static func exists(_ path: String) -> Bool { self.status(path, following: false) != nil }
 
     /// Where a symbolic link points; nil when the path is none.
     ///

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -18,9 +19,7 @@ import Testing
         try folder.write("run/netpath.lock", "1\n")
         _ = unsafe chmod(folders.lock, 0o644)
         let lock = try folders.takeLock()
-        var status = stat()
-        let isThere = unsafe stat(folders.lock, &status) == 0
-        #expect(isThere && status.st_mode & 0o777 == 0o600)
+        #expect(FileAccess.status(folders.lock).map { $0.st_mode & 0o777 } == 0o600)
         let refusal = #expect(throws: ToolFailure.self) { try folders.takeLock() }
         #expect(refusal?.message.contains("process \(getpid()) runs netpath already") == true)
         withExtendedLifetime(lock) {}

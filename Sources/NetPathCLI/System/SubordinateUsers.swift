@@ -20,9 +20,7 @@ final class SubordinateUsers: Sendable {
 
     /// The first user of the range that a user is in; itself in none.
     func representative(of user: UInt32) -> UInt32 {
-        guard user >= Self.first else { return user }
-        var status = stat()
-        guard unsafe stat(self.path, &status) == 0 else { return user }
+        guard user >= Self.first, let status = FileAccess.status(self.path) else { return user }
         let stamp = [
             Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec), Int(status.st_size),
             Int(bitPattern: status.st_ino),

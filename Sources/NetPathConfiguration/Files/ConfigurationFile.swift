@@ -29,8 +29,7 @@ package enum ConfigurationFile: Sendable {
         } while opened == nil && errno == EINTR
         guard let file = opened else { throw failure(path, openProblem(path, code: errno)) }
 
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0 else { throw failure(path, unreadable(code: errno)) }
+        guard let status = file.status else { throw failure(path, unreadable(code: errno)) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: throw failure(path, "is a directory; name a file in it, such as \(path)/netpath.yaml")
@@ -66,8 +65,7 @@ package enum ConfigurationFile: Sendable {
     /// - Parameter path: The path.
     /// - Returns: `false` only when there is certainly nothing.
     package static func mayExist(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+        FileAccess.exists(path) || (errno != ENOENT && errno != ENOTDIR)
     }
 
     // MARK: Problems

@@ -18,9 +18,8 @@ struct SourceFile {
         guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             throw .file("read", path)
         }
-        var status = stat()
-        guard unsafe fstat(descriptor.number, &status) == 0 else { throw .file("read", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = descriptor.status else { throw .file("read", path) }
+        guard status.isFile else {
             throw Transfer.Failure(.file, "cannot send '\(path)': it is not a regular file")
         }
         self.path = path

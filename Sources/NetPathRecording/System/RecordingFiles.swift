@@ -21,9 +21,8 @@ package struct RecordingFiles: Sendable {
     ///
     /// - Throws: `SystemError` when there is no such folder or file, or it may not be read.
     package init(_ path: String) throws(SystemError) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { throw .last("cannot read the recording \(path)") }
-        if status.st_mode & S_IFMT == S_IFDIR {
+        guard let status = FileAccess.status(path) else { throw .last("cannot read the recording \(path)") }
+        if status.isFolder {
             guard unsafe access(path, R_OK | X_OK) == 0 else { throw .last("cannot read the recording \(path)") }
             let all = RecordingStore.files(in: path)
             let known = all.filter { !Self.isNewer($0) }
@@ -31,7 +30,7 @@ package struct RecordingFiles: Sendable {
             self.paths = known.isEmpty ? all : known
             self.newerCount = known.isEmpty ? 0 : all.count - known.count
         } else {
-            guard status.st_mode & S_IFMT == S_IFREG else {
+            guard status.isFile else {
                 throw SystemError(
                     action: "cannot read the recording \(path), which is neither a file nor a folder",
                     errno: EINVAL
@@ -72,8 +71,7 @@ package struct RecordingFiles: Sendable {
             throw .last("cannot read the recording \(path)")
         }
         var bytes: [UInt8] = []
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = file.status, status.isFile else {
             throw SystemError(action: "cannot read the recording \(path), which is not a file", errno: EINVAL)
         }
         bytes.reserveCapacity(min(limit, Int(status.st_size)))

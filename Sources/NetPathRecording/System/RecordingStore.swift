@@ -93,8 +93,7 @@ package struct RecordingStore: Sendable {
         guard let file = FileDescriptor(unsafe Glibc.open(path, flags, 0o640)) else {
             throw .last("cannot write the recording \(path)")
         }
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = file.status, status.isFile else {
             throw SystemError(action: "cannot write the recording \(path), which is not a file", errno: EINVAL)
         }
         self.file = file
@@ -122,8 +121,7 @@ package struct RecordingStore: Sendable {
     private func prune(to limit: Int) {
         var size = 0
         for path in Self.files(in: self.path).reversed() {
-            var status = stat()
-            guard unsafe lstat(path, &status) == 0 else { continue }
+            guard let status = FileAccess.status(path, following: false) else { continue }
             size += Int(status.st_size)
             if size > limit, path != "\(self.path)/\(Self.name(self.number))" { _ = unsafe unlink(path) }
         }

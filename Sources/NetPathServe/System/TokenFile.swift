@@ -26,11 +26,10 @@ package enum TokenFile: Sendable {
         guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             throw .system(.last("cannot open it"))
         }
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0, let bytes = file.read(limit: Self.limit) else {
+        guard let status = file.status, let bytes = file.read(limit: Self.limit) else {
             throw .system(.last("cannot read it"))
         }
-        guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & 0o026 == 0 else { throw .isPublic }
+        guard !status.isFile || status.st_mode & 0o026 == 0 else { throw .isPublic }
         guard let token = SecretToken(String(decoding: bytes, as: UTF8.self)) else { throw .noToken }
         return token
     }

@@ -16,9 +16,9 @@ enum UnixListener: Sendable {
         if self.isAlive(path) { throw SystemError(action: action, errno: EADDRINUSE) }
         let descriptor = socket(AF_UNIX, SocketType.blockingStream, 0)
         guard descriptor >= 0 else { throw .last(action) }
-        var status = stat()
         // Never a file of another kind that has the name.
-        if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { _ = unsafe unlink(path) }
+        let status = FileAccess.status(path, following: false)
+        if let status, status.st_mode & S_IFMT == S_IFSOCK { _ = unsafe unlink(path) }
         // No other user can open it even before its mode could be changed.
         let mask = umask(0o117)
         let result = unsafe UnixAddress(path).with { unsafe bind(descriptor, $0, $1) }

@@ -107,13 +107,10 @@ package struct LaunchPlan {
             if isPrivileged { _ = try self.trusted(command) }
             let path = isPrivileged ? name : try self.find(name)
             let shown = path.printable(limit: 200)
-            var status = stat()
-            guard unsafe stat(path, &status) == 0
+            guard let status = FileAccess.status(path)
             else { throw LaunchError("cannot find '\(shown)': \(SystemReason.text(errno)); check the path") }
-            guard status.st_mode & S_IFMT != S_IFDIR
-            else { throw LaunchError("'\(shown)' is a folder, not a program") }
-            guard status.st_mode & S_IFMT == S_IFREG
-            else { throw LaunchError("'\(shown)' is not a regular file") }
+            guard !status.isFolder else { throw LaunchError("'\(shown)' is a folder, not a program") }
+            guard status.isFile else { throw LaunchError("'\(shown)' is not a regular file") }
             guard unsafe access(path, X_OK) == 0
             else { throw LaunchError("'\(shown)' is not executable; chmod +x it") }
             guard !TrustedFile.isBareText(path)

@@ -96,23 +96,17 @@ package enum TrustedFile {
     }
 
     /// Whether a path names a regular file.
-    package static func isRegular(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
+    package static func isRegular(_ path: String) -> Bool { FileAccess.status(path)?.isFile == true }
 
     @discardableResult
     private static func check(_ file: FileDescriptor, _ name: String) throws(LaunchError) -> mode_t {
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0 else {
-            throw .last("cannot look at '\(name.printable(limit: 200))'")
-        }
+        guard let status = file.status else { throw .last("cannot look at '\(name.printable(limit: 200))'") }
         guard status.st_uid == 0 else {
             throw LaunchError(
                 "'\(name.printable(limit: 200))' belongs to another user than root; chown it to root, since \(Self.reason)"
             )
         }
-        if status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX != 0, status.st_mode & 0o022 != 0 {
+        if status.isFolder, status.st_mode & S_ISVTX != 0, status.st_mode & 0o022 != 0 {
             throw LaunchError(
                 """
                 '\(name.printable(limit: 200))' is a folder in which every user may put files; use a folder of root's, such as \

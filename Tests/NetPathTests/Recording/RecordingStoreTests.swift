@@ -13,10 +13,7 @@ import Testing
 @Suite struct RecordingStoreTests {
     private let folder = ScratchFolder()
 
-    private func size(_ path: String) -> Int {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 ? Int(status.st_size) : -1
-    }
+    private func size(_ path: String) -> Int { FileAccess.status(path).map { Int($0.st_size) } ?? -1 }
 
     @Test func neverMoreThanItMay() throws {
         let path = "\(self.folder.path)/recording"
@@ -30,9 +27,7 @@ import Testing
         }
         let files = RecordingStore.files(in: path)
         #expect(files.count > 4 && files.first?.hasSuffix("00000001.jsonl") == false)
-        var status = stat()
-        let isThere = unsafe stat(files[0], &status) == 0
-        #expect(isThere && status.st_mode & 0o777 & ~0o640 == 0)
+        #expect(FileAccess.status(files[0]).map { $0.st_mode & 0o777 & ~0o640 } == 0)
         // One batch that is larger than a file makes room for itself.
         try store.append([UInt8](repeating: UInt8(ascii: "y"), count: 5 << 20))
         #expect(RecordingStore.files(in: path).map(self.size).reduce(0, +) <= RecordingStore.folderLimit)
@@ -67,9 +62,7 @@ import Testing
         #expect(refusal?.isHeldElsewhere == true)
         #expect(refusal?.action == "process \(getpid()) records in \(path) already")
         // Those who may read the recording cannot take the lock.
-        var status = stat()
-        let isThere = unsafe stat("\(path)/recording.lock", &status) == 0
-        #expect(isThere && status.st_mode & 0o777 == 0o600)
+        #expect(FileAccess.status("\(path)/recording.lock").map { $0.st_mode & 0o777 } == 0o600)
         first.close()
         try second.append(Array("second\n".utf8))
         second.close()

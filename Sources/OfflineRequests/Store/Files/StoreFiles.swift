@@ -15,17 +15,7 @@ struct FileIdentity: Hashable, Sendable {
     }
 }
 
-extension stat {
-    var isFile: Bool { self.st_mode & S_IFMT == S_IFREG }
-    var isFolder: Bool { self.st_mode & S_IFMT == S_IFDIR }
-}
-
 extension FileDescriptor {
-    var status: stat? {
-        var status = stat()
-        return unsafe fstat(self.number, &status) == 0 ? status : nil
-    }
-
     /// Shares a lock on bytes, which belongs to the open file description and not to the process (fcntl_locking(2)).
     func share(from start: off_t, length: off_t = 1) { _ = self.lock(37, F_RDLCK, start, length) }
 
@@ -50,8 +40,7 @@ enum StoreFiles {
     ///
     /// - Throws: That the system does not say, which does not mean that nothing is there.
     static func status(_ path: String, following: Bool = false) throws(QueueError) -> stat? {
-        var status = stat()
-        if unsafe fstatat(AT_FDCWD, path, &status, following ? 0 : AT_SYMLINK_NOFOLLOW) == 0 { return status }
+        if let status = FileAccess.status(path, following: following) { return status }
         if [ENOENT, ENOTDIR].contains(errno) { return nil }
         throw self.error(errno, path)
     }
