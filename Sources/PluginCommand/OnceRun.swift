@@ -115,11 +115,13 @@ extension PluginLine.Reading {
     /// How it was read, for people.
     fileprivate var sentence: String {
         switch self {
-        case .hello(let name, let answersRefresh, let watches, let heartbeat):
-            var parts = [name.map { "hello of '\($0)'" } ?? "hello"]
-            let requests = (answersRefresh ? ["refresh"] : []) + (watches ? ["watch"] : [])
+        case .hello(let hello):
+            var parts = [hello.name.map { "hello of '\($0)'" } ?? "hello"]
+            let requests = (hello.answersRefresh ? ["refresh"] : []) + (hello.watches ? ["watch"] : [])
             parts.append(requests.isEmpty ? "takes no requests" : "takes \(requests.joined(separator: " and "))")
-            if let heartbeat { parts.append("speaks at least every \(DurationText.format(heartbeat))") }
+            if let heartbeat = hello.heartbeat {
+                parts.append("speaks at least every \(DurationText.format(heartbeat))")
+            }
             return parts.joined(separator: ", ")
         case .report(let evidence): return evidence.sentence
         case .metrics(let metrics):

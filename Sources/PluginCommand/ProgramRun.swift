@@ -93,9 +93,9 @@ extension ProgramRecord {
         case .line(let line):
             self.lines += 1
             self.missing.formUnion(line.missing)
-            guard case .hello(_, let answersRefresh, let watches, let heartbeat) = line.reading else { return }
-            self.heartbeat = heartbeat
-            self.takesRequests = answersRefresh || watches
+            guard case .hello(let hello) = line.reading else { return }
+            self.heartbeat = hello.heartbeat
+            self.takesRequests = hello.answersRefresh || hello.watches
         case .ended(let method, let ending, _): self.end = (method, ending)
         }
     }

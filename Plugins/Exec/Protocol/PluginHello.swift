@@ -5,18 +5,18 @@ import NetPath
 import NetPathSystem
 
 /// What a plugin says of itself in its first line.
-struct PluginHello: Hashable, Sendable {
+package struct PluginHello: Hashable, Sendable {
     /// The version of the protocol that netpath speaks.
     static let version: Int64 = 1
 
     /// What it calls itself.
-    var name: String?
+    package var name: String?
     /// Whether it answers refresh requests, with a report or a heartbeat.
-    var answersRefresh = false
+    package var answersRefresh = false
     /// Whether it wants to know which hosts clients ask about.
-    var watches = false
+    package var watches = false
     /// How long it is silent at most; nil for as long as it likes.
-    var heartbeat: Duration?
+    package var heartbeat: Duration?
 
     init(_ node: JSONNode) throws(PluginFault) {
         guard node["netpath"] == .integer(Self.version) else {

@@ -9,7 +9,7 @@ package struct PluginLine: Hashable, Sendable {
     /// What a line was taken for.
     package enum Reading: Hashable, Sendable {
         /// The first line.
-        case hello(name: String?, answersRefresh: Bool, watches: Bool, heartbeat: Duration?)
+        case hello(PluginHello)
         /// Facts, or a conclusion.
         case report(Evidence)
         /// Numbers.
@@ -48,14 +48,7 @@ extension PluginMachine {
         case .unavailable(let sentence)?: return .unavailable(sentence)
         default: break
         }
-        if self.lineNumber == 1, let hello = self.hello {
-            return .hello(
-                name: hello.name,
-                answersRefresh: hello.answersRefresh,
-                watches: hello.watches,
-                heartbeat: hello.heartbeat
-            )
-        }
+        if self.lineNumber == 1, let hello = self.hello { return .hello(hello) }
         for case .metrics(let metrics) in actions { return .metrics(metrics) }
         for case .log(let level, let text) in actions { return .log(level, text) }
         return .heartbeat
