@@ -40,25 +40,9 @@ public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
     /// The rules that only programs of their own can keep (`netpath plugin check`); others have no line about them.
     package static let ofPrograms: Set<ConformanceRule> = [.shutdown, .holdings]
 
-    /// The rule for a person, as the title of a line.
+    /// The rule for a person, as the title of a line: its name in words.
     public var title: String {
-        switch self {
-        case .firstReport: "first report"
-        case .completeSnapshots: "complete snapshots"
-        case .unknownIsNotNo: "unknown is not no"
-        case .realInterfaces: "real interfaces"
-        case .refresh: "refresh"
-        case .watchedAddresses: "watched addresses"
-        case .asksOnce: "asked once"
-        case .rest: "at rest"
-        case .cancellation: "cancellation"
-        case .shutdown: "shutdown"
-        case .silence: "silence after the end"
-        case .restart: "restart"
-        case .missingSource: "missing source"
-        case .holdings: "holdings"
-        case .leaks: "leaks"
-        }
+        self.rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : "\($1)" }
     }
 }
 
