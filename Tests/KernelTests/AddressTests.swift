@@ -91,6 +91,25 @@ struct AddressTests {
         }
     }
 
+    /// The machine's address, on loopback and on its uplinks, one of which is down: the copy that is left is of use.
+    @Test func anAddressOfLoopbackMayBeOnAnInterfaceThatIsDown() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        let other = try lab.addUplink("wan1")
+        try lab.setParameter("net/ipv6/conf/wan1/keep_addr_on_down", to: 1)
+        try lab.ip("address add 2001:db8::2/128 dev lo")
+        try lab.ip("address add 2001:db8::2/128 dev wan1 nodad")
+        try lab.ip("-6 route add default via fe80::1 dev \(wan.name)")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try lab.ip("address replace 2001:db8::2/128 dev wan1")
+        let lines = try watched.monitor.lines(markedOn: wan) { try other.setDown() }
+        #expect((lines.before + [lines.settled]).allSatisfy { $0["status"] == "satisfied" })
+        let fresh = try JSONValue(json: try lab.run("\(Watched.program) --json"))
+        #expect(fresh["status"] == "satisfied")
+        #expect(try lab.run("\(Watched.program) reach 2600::1").hasPrefix("REACHABLE"))
+    }
+
     /// They are checked for duplicates again when the interface is up, which the kernel tells when it is over.
     @Test func addressesThatWereKeptAreAwaited() throws {
         let lab = try NetworkNamespace()

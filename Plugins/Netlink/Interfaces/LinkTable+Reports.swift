@@ -26,6 +26,8 @@ extension LinkTable {
         // Only to name them where a client asks for an explanation.
         for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
         for index in indices { chosen.insert(index) }
+        // An address that loopback holds may be on an interface that is down, too, where it is of no use.
+        if self.hasGlobalAddress(NetworkInterface.loopbackIndex) { chosen.insert(NetworkInterface.loopbackIndex) }
         for index in chosen.indices {
             if let parent = self.entries[index]?.interface.underlyingIndex { chosen.insert(parent) }
         }
@@ -63,9 +65,11 @@ extension LinkTable {
     /// Whether it makes sense to ask for the default routes of an interface: it has an address, or loopback has that of the host.
     func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
         guard self.entries[index]?.interface.flags.contains(.up) == true else { return false }
-        return [index, NetworkInterface.loopbackIndex].contains { index in
-            self.entries[index]?.interface.addresses.contains(where: \.isGlobal) == true
-        }
+        return self.hasGlobalAddress(index) || self.hasGlobalAddress(NetworkInterface.loopbackIndex)
+    }
+
+    private func hasGlobalAddress(_ index: UInt32) -> Bool {
+        self.entries[index]?.interface.addresses.contains(where: \.isGlobal) == true
     }
 
     /// That many source addresses are tried at most where it is not known which one the kernel chooses.
