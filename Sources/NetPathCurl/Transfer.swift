@@ -38,6 +38,7 @@ final class Transfer {
     /// What libcurl had sent altogether before the last attempt.
     private var sentBefore = 0
     private var anEarlierAttemptWasSent = false
+    private var mayHaveAsked = false
 
     init(_ job: Job, _ easy: EasyHandle) {
         self.job = job
@@ -45,11 +46,13 @@ final class Transfer {
         self.watch = StallWatch(limit: job.request.timeouts.stall, rate: job.request.timeouts.minimumRate, now: .now)
     }
 
-    func prepare() throws(Failure) {
+    /// Opens files and sets libcurl up; `asksFirst` says whether the server may be asked first whether it takes a long body.
+    func prepare(asksFirst: Bool) throws(Failure) {
         let request = self.job.request
+        self.mayHaveAsked = asksFirst && request.headers["Expect"] == nil
         if case .file(let path) = request.body { self.source = try SourceFile(path) }
         if let path = request.responseFile { self.destination = try DestinationFile(path) }
-        if let reason = self.easy.prepare(request, bodySize: self.source?.size, for: self) {
+        if let reason = self.easy.prepare(request, bodySize: self.source?.size, asksFirst: asksFirst, for: self) {
             throw Failure(reason, "libcurl does not accept it: \(self.easy.errorText)")
         }
     }
@@ -126,7 +129,15 @@ final class Transfer {
         }
     }
 
+    /// Whether the server refuses to be asked first (417) and ends the connection, for which libcurl gives up: nothing of the
+    /// body was sent.
+    var refusesToBeAsked: Bool {
+        // What libcurl asks for by itself: bodies of more than 1 MiB.
+        self.mayHaveAsked && self.head.status == 417 && self.bodySize > 1 << 20 && self.easy.moved.uploaded == 0
+    }
+
     private var progress: TransportError.Progress {
+        if self.refusesToBeAsked { return .notSent }
         // After 417 libcurl sends without asking first; that it could not is no answer.
         if let status = self.head.status, status != 417 { return .answered(status: status) }
         let isSent = self.attempts > 0 && self.easy.sentHeadSize > self.sentBefore
@@ -148,6 +159,9 @@ final class Transfer {
         let failure = self.failure ?? ended
         do throws(Failure) {
             if let failure { throw failure }
+            if self.refusesToBeAsked {
+                throw Failure(.connectionLost, "the server refuses to be asked first, and is not asked again")
+            }
             guard let status = self.head.status, self.head.isComplete else {
                 throw Failure(.connectionLost, "the connection ended within the head of the response")
             }

@@ -12,6 +12,8 @@ struct Transfers {
     private let configuration: EasyHandle.Configuration
     private var transfers: [UInt64: Transfer] = [:]
     private var spare: [EasyHandle] = []
+    /// The servers that refuse to be asked first whether they take a long body, the last ones.
+    private var refusers: Set<String> = []
     /// When the path changed; nil when no connection can be left from before that.
     private var pathChange: ContinuousClock.Instant?
 
@@ -36,7 +38,7 @@ struct Transfers {
         }
         let transfer = Transfer(job, easy)
         do throws(Transfer.Failure) {
-            try transfer.prepare()
+            try transfer.prepare(asksFirst: !self.refusers.contains(job.request.origin))
         } catch {
             job.fail(error.reason, .notSent, error.message)
             return
@@ -98,6 +100,10 @@ struct Transfers {
     }
 
     private mutating func end(_ transfer: Transfer, code: UInt32?) {
+        if transfer.refusesToBeAsked {
+            if self.refusers.count >= 256 { self.refusers.removeAll() }
+            self.refusers.insert(transfer.job.request.origin)
+        }
         let result = transfer.result(code: code)
         self.multi.remove(transfer.easy)
         self.transfers[transfer.job.number] = nil
@@ -108,4 +114,9 @@ struct Transfers {
         }
         transfer.job.receive(result)
     }
+}
+
+extension TransportRequest {
+    /// The scheme and the authority of its address.
+    fileprivate var origin: String { self.url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//") }
 }

@@ -112,14 +112,3 @@ extension RequestRecord {
         return facts.compactMap { label, value in value.flatMap { $0.isEmpty ? nil : (label, $0) } }
     }
 }
-
-extension Date {
-    /// Local date and time, for people.
-    var text: String { self.text(withMilliseconds: false) }
-
-    /// The same, with milliseconds where they are wanted.
-    func text(withMilliseconds isExact: Bool) -> String {
-        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
-        return self.formatted(style.year().month().day().time(includingFractionalSeconds: isExact))
-    }
-}

@@ -29,6 +29,12 @@ extension SendCommand: RunnableCommand {
             let status: ToolStatus = session.isOver(error) ? .timedOut : .failure
             throw ToolFailure(status, "the request was not kept: \(error.description.safe)")
         }
+        if id != request.id, self.wait || !self.options.json {
+            ToolContext.current.say(
+                "this request was not kept: \(id.text), with the same --unique, is waiting or being sent already, and stays; "
+                    + "see --if-exists replace"
+            )
+        }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
             // Another process that waits for it put it there, and removes it. What cannot be removed now goes by its age.
@@ -38,11 +44,6 @@ extension SendCommand: RunnableCommand {
             return status
         }
         let document: JSONNode = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
-        if id != request.id, !self.options.json {
-            ToolContext.current.say(
-                "one with this --unique is waiting or being sent already, and stays; see --if-exists replace"
-            )
-        }
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied
     }

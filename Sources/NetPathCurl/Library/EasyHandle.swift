@@ -49,6 +49,7 @@ import NetPathSystem
     func prepare(
         _ request: TransportRequest,
         bodySize: Int?,
+        asksFirst: Bool,
         for transfer: Transfer
     ) -> TransportError.Reason? {
         let options = unsafe OptionWriter(self.handle)
@@ -78,7 +79,7 @@ import NetPathSystem
         if let proxy = self.configuration.proxy { options.set(CURLOPT_PROXY, proxy) }
         options.set(CURLOPT_USERAGENT, "netpath/\(netPathVersion)")
         options.set(methodAndBodyOf: request, bodySize: bodySize)
-        guard self.makeFields(request) else { return .other }
+        guard self.makeFields(request, asksFirst: asksFirst) else { return .other }
         unsafe options.set(CURLOPT_HTTPHEADER, pointer: self.fields)
         options.set(callbacksOf: transfer)
         // A lack of memory may be over the next time.
@@ -106,13 +107,14 @@ import NetPathSystem
     }
 
     /// Makes the header fields; false when there is no memory.
-    private func makeFields(_ request: TransportRequest) -> Bool {
+    private func makeFields(_ request: TransportRequest, asksFirst: Bool) -> Bool {
         var lines = request.headers.fields.map { field in
             // A colon without a value removes the field.
             field.value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(field.value)"
         }
         // libcurl takes every body for a form unless told otherwise.
         if request.headers["Content-Type"] == nil { lines.append("Content-Type:") }
+        if !asksFirst, request.headers["Expect"] == nil { lines.append("Expect:") }
         for line in lines {
             // Where it fails what was made before stays ours.
             guard let fields = unsafe curl_slist_append(self.fields, line) else { return false }

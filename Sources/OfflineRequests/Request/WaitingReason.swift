@@ -28,10 +28,10 @@ public enum WaitingReason: Hashable, Sendable {
     case unauthorized
     /// A captive portal answers in the place of servers, and the request would go over plain http.
     case portal
-    /// It was sent to this host instead, by the server or by a host on the way; it waits until a user resumes it.
+    /// It was sent to this host instead, by the server or by a host on the way; it waits until a user tries it again.
     case redirected(String)
     /// The answer is not what the request expects, so that another host may have given it; it waits until a user
-    /// resumes it.
+    /// tries it again.
     case unexpectedAnswer(String)
     /// It is at the head of its lane and was given up, and the lane stands still until a user decides.
     case laneHeld
@@ -64,11 +64,11 @@ extension WaitingReason: CustomStringConvertible {
         case .metered: "the path is metered or constrained"
         case .interfaceType(let type): "the path does not lead over \(type)"
         case .behind(let head): "behind \(head.text) of the same lane"
-        case .backoff(let until): "it will be tried again at \(until.formatted(.iso8601))"
+        case .backoff(let until): "it will be tried again at \(until.text)"
         case .reconnecting: "the path has just returned"
         case .concurrency: "its turn has not come"
         case .hostPaused(let host, let until):
-            "\(host) was not reached or failed, and is left alone until \(until.formatted(.iso8601))"
+            "\(host) was not reached or failed, and is left alone until \(until.text)"
         case .unauthorized: "the server did not accept the credentials; it waits for new ones"
         case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
         case .redirected(let host): "the server redirects to \(host); send it there, or retry it"
@@ -81,7 +81,7 @@ extension WaitingReason: CustomStringConvertible {
         case .otherSender: "another process sends for this queue, and gets to it in turn"
         case .ownSender(let until):
             "another process sends this request alone, and tries it again "
-                + (until.map { "at \($0.formatted(.iso8601))" } ?? "as soon as it can")
+                + (until.map { "at \($0.text)" } ?? "as soon as it can")
         case .notRunning: "sending has not been started"
         }
     }

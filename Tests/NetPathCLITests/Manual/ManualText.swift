@@ -50,7 +50,7 @@ enum ManualText {
     static let files = [
         ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
         ("/etc/netpath/netpath.yaml", "The system's configuration, read when the user has none."),
-        ("/etc/netpath/hooks.d", "Programs that the system's 'netpath run' runs at every change."),
+        ("/etc/netpath/hooks.d", "Programs that the system's 'netpath run' runs when the status changes."),
         ("/usr/local/lib/netpath", "The place for programs of your own that the configuration names."),
         ("/run/netpath", "The socket of the system's 'netpath run'; a user's is in $XDG_RUNTIME_DIR/netpath."),
         (
@@ -67,7 +67,7 @@ enum ManualText {
     ]
 
     static let examples = [
-        ("Wait until there is a path:", "until netpath -q; do sleep 1; done"),
+        ("Wait until there is a path:", "netpath wait"),
         ("The address of the gateway in use:", "netpath --field gateways.0.address"),
         ("Each change as JSON:", "netpath watch --json --changes-only | jq -c '[.status, .reason.code]'"),
         (

@@ -78,6 +78,21 @@ import Testing
         #expect(try await lab.events(on: "/refuse-expectation").count == 1)
     }
 
+    /// For a server that ends the connection, too, libcurl takes the refusal for the answer.
+    @Test func aServerThatRefusesToBeAskedAndClosesIsNotAskedAgain() async throws {
+        let lab = try LabHost()
+        let request = TransportRequest(
+            method: "POST",
+            url: lab.url("/refuse-expectation?and=close"),
+            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
+            timeouts: .test
+        )
+        let error = try #require(await self.transport.failure(request))
+        #expect(error.progress == .notSent, "\(error)")
+        #expect(try await self.transport.send(request).status == 200)
+        #expect(try await lab.events(on: "/refuse-expectation").count == 1)
+    }
+
     /// Nor is it one where the server is gone when it is asked again.
     @Test func aRefusedExpectationIsNoAnswerOfAServerThatEnds() async throws {
         let lab = try LabHost()

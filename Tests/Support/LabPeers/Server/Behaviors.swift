@@ -29,6 +29,11 @@ struct Behaviors {
             self.choosePath(of: &request)
             // The client sends it again without asking first.
             if request.path == "/refuse-expectation", request["expect"] != nil {
+                if request.query["and"] == "close" {
+                    let head = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                    connection.send(Array(head.utf8))
+                    return
+                }
                 guard connection.send(Self.response(417)) else { return }
                 if request.query["and"] == "end" { exit(0) }
                 continue
