@@ -40,7 +40,7 @@ package struct SendCommand: RequestCommand {
                 When the command returns, the request is on the disk, and its identifier has been printed. It goes out \
                 when 'queue run' runs, or any other program that uses the same file, and is repeated until the server \
                 has answered. Every repeat carries the same Idempotency-Key header, so that a server that honours it \
-                acts once.
+                acts once. Redirections are not followed.
 
                 With --wait the command sends this request itself, and no other, unless another program sends already, \
                 and prints the body of the response; like 'queue run' it applies the rules of the configuration about \
@@ -115,7 +115,7 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("Keep at most one waiting request with this key; see --if-exists.", valueName: "key"))
     package var unique: String?
 
-    @Option(help: "What to do when a request with the same --unique is waiting.")
+    @Option(help: "What to do when a request with the same --unique is waiting: keep that one, unless told otherwise.")
     package var ifExists: IfExists?
 
     @Option(
