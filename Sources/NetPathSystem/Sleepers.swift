@@ -61,7 +61,7 @@ package final class Sleepers: Sendable {
         }
     }
 
-    /// Wakes those that are due, in the order of their deadlines, and those of one moment as they went to sleep.
+    /// Wakes those that are due, in the order of their deadlines, and those of one moment as they asked to sleep.
     ///
     /// - Returns: Whether there was any.
     @discardableResult
