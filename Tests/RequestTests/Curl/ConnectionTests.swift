@@ -46,9 +46,9 @@ import Testing
         let request = TransportRequest(url: lab.url("/ok"), timeouts: .test)
         _ = await transport.sendInTurn([request, request])
         transport.pathChanged()
-        // Within the second that libcurl counts by, and after it.
+        // Within the two seconds in which libcurl cannot tell the old ones from the new ones, and after them.
         _ = try await transport.send(request)
-        try await Task.sleep(for: .milliseconds(1100))
+        try await Task.sleep(for: .milliseconds(2100))
         _ = await transport.sendInTurn([request, request, request])
         let connections = try await lab.events(on: "/ok").compactMap { $0["connection"]?.number }
         #expect(connections.count == 6)
