@@ -129,6 +129,8 @@ struct MisbehaviourTests {
         ])
         let state = AwaitableState(State())
         coordinator.subscribe { path in
+            // On a busy machine the plugin may be the first to answer.
+            if path.status != .satisfied, state.value.statuses.isEmpty { return }
             state.update { _ = $0.statuses.insert("\(path.status)\(path.isStale ? " stale" : "")") }
         }
         coordinator.subscribeSnapshots { snapshots in
