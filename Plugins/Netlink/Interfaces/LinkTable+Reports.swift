@@ -62,9 +62,13 @@ extension LinkTable {
             : self.entries[nextHop.interfaceIndex]?.interface.flags.contains(.up) == false
     }
 
-    /// Whether it makes sense to ask for the default routes of an interface: it has an address, or loopback has that of the host.
+    /// Whether it makes sense to ask for the default routes of an interface: it could carry a path, and it has an address, or
+    /// loopback has that of the host.
     func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
-        guard self.entries[index]?.interface.flags.contains(.up) == true else { return false }
+        // An entry is large.
+        guard self.entries[index]?.rank == .principal, self.entries[index]?.interface.flags.contains(.up) == true else {
+            return false
+        }
         return self.hasGlobalAddress(index) || self.hasGlobalAddress(NetworkInterface.loopbackIndex)
     }
 
