@@ -84,7 +84,7 @@ extension NetlinkSession {
     /// Has the links read anew that an answer contradicts, each once until the next report.
     ///
     /// The kernel announces that an interface is down before its routes go (`__dev_notify_flags`), and that a carrier is
-    /// lost after the routes are flagged (`netdev_state_change`, net/core/dev.c): what is asked in between contradicts
+    /// lost, or back, after the routes are flagged (`netdev_state_change`, net/core/dev.c): what is asked in between contradicts
     /// itself. Reading a link waits for the lock under which the kernel does all of it.
     ///
     /// - Returns: Whether there are any.

@@ -57,9 +57,7 @@ extension LinkTable {
     /// Whether a next hop is flagged otherwise than its interface is known to be.
     // One by one: an interface is large.
     @inline(__always) func contradicts(_ nextHop: NextHop) -> Bool {
-        nextHop.isDown
-            ? self.entries[nextHop.interfaceIndex]?.hasCarrier == true
-            : self.entries[nextHop.interfaceIndex]?.interface.flags.contains(.up) == false
+        self.entries[nextHop.interfaceIndex]?.hasCarrier == nextHop.isDown
     }
 
     /// Whether it makes sense to ask for the default routes of an interface: it could carry a path, and it has an address, or

@@ -28,19 +28,21 @@ struct ContradictionTests {
         #expect(reports.map(\.isFlaggedDown) == [false, true])
     }
 
-    /// The kernel tells that a link is down before its routes go.
-    @Test func aLinkIsReadAgainWhereItsRouteStillAnswers() async throws {
+    /// The kernel tells that a link is down before its routes go, and that it has a carrier after they are free of the flag.
+    @Test(arguments: [InterfaceFlags(), InterfaceFlags.up])
+    func aLinkIsReadAgainWhereItsRouteStillAnswers(flags: InterfaceFlags) async throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let index = try UInt32(wan.index())
         let reports = try await self.reports(in: lab) { session in
             // As told by the first half of a change whose second half the kernel has yet to make.
-            session.table.apply(.full(index, "wan0", kind: "veth", flags: []), now: nil)
+            session.table.apply(.full(index, "wan0", kind: "veth", flags: flags, hasCarrier: false), now: nil)
             session.stale = .all
             session.report(even: true)
         }
         let isUp = reports.map { $0.interfaces?.first { $0.name == "wan0" }?.flags.contains(.up) }
         #expect(isUp == [true, true])
+        #expect(reports.map { $0.carrier(of: "wan0") } == [true, true])
     }
 
     /// `setns(2)` and CLONE_NEWNET, which the Swift module of the C library leaves out.
