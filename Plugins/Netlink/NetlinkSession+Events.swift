@@ -49,13 +49,14 @@ extension NetlinkSession {
                 }
                 return
             }
-            let former = self.table.entries[update.index]?.interface
+            // An entry is large.
+            let comesUp =
+                update.flags.contains(.up)
+                && self.table.entries[update.index]?.interface.flags.contains(.up) == false
             self.table.apply(update, now: self.context.clock.now())
             self.stale.insert(interface: update.index)
-            if update.flags.contains(.up), former?.flags.contains(.up) == false,
-                former?.addresses.contains(where: { $0.prefix.address.family == .ipv6 }) == true
-            {
-                // Those that were kept (`keep_addr_on_down`) are checked for duplicates again, which is told when it is over.
+            // Those that were kept (`keep_addr_on_down`) are checked for duplicates again, which is told when it is over.
+            if comesUp, self.table.entries[update.index]?.interface.addresses.isEmpty == false {
                 self.readdressed.insert(update.index)
             }
             if !update.flags.contains(.up) { self.confirmSoon() }

@@ -47,7 +47,7 @@ class Radios:
         # The switch moved into the namespace with its radio.
         self.world.run_in("here", "bash", "-c", f"echo {int(blocked)} >/sys/class/net/wlan0/phy80211/rfkill*/soft")
 
-    def point(self, number=0, key="labsecret", channel=1, ssid="labnet", address=None, *settings):
+    def point(self, number=0, key="labsecret", channel=1, ssid="labnet", address=None, settings=()):
         """Starts an access point; `key` None: an open one. `settings`: more lines for hostapd."""
         file = f"{self.world.folder}/ap{number}.conf"
         secret = f"wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={key}\n" if key else ""

@@ -12,15 +12,16 @@ extension ServiceFolders {
         guard unsafe mkdir(self.runtime, 0o755) == 0 || errno == EEXIST else {
             throw SystemError.last("cannot make the folder \(self.runtime)")
         }
-        let lock = Result { () throws(SystemError) in
-            try ProcessLock(self.lock) { holder in
+        do {
+            return try ProcessLock(self.lock) { holder in
                 """
                 \(holder) runs netpath already for \(self.runtime): 'netpath status --service' asks it, and \
                 'systemctl restart netpath' restarts it
                 """
             }
+        } catch {
+            if error.isHeldElsewhere { throw ToolFailure(.failure, error.action) }
+            throw error
         }
-        if case .failure(let error) = lock, error.isHeldElsewhere { throw ToolFailure(.failure, error.action) }
-        return try lock.get()
     }
 }

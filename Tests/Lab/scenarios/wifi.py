@@ -129,7 +129,7 @@ def airplane(world, watch):
 @scenario("Wi-Fi that is scanned, rekeyed, used, and near and far for a minute: nothing wakes netpath", views=("netlink",))
 def minute(world, watch):
     radios = Radios(world, scans_in_hardware=True)
-    radios.point(0, "labsecret", 1, "labnet", "10.4.0.1", "wpa_group_rekey=5", "wpa_ptk_rekey=7")
+    radios.point(address="10.4.0.1", settings=("wpa_group_rekey=5", "wpa_ptk_rekey=7"))
     world.here("link set wlan0 up")
     radios.static()
     radios.join()

@@ -65,15 +65,16 @@ import Testing
         #expect(response.headers["Retry-After"] == "120")
     }
 
+    /// A request with a body for which libcurl asks first.
+    private func long(_ url: String) -> TransportRequest {
+        let body = [UInt8](repeating: 1, count: 3_000_000)
+        return TransportRequest(method: "POST", url: url, body: .bytes(body), timeouts: .test)
+    }
+
     /// Two heads come for one request.
     @Test func aRefusedExpectationIsNoAnswer() async throws {
         let lab = try LabHost()
-        let request = TransportRequest(
-            method: "POST",
-            url: lab.url("/refuse-expectation"),
-            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
-            timeouts: .test
-        )
+        let request = self.long(lab.url("/refuse-expectation"))
         #expect(try await self.transport.send(request).status == 200)
         #expect(try await lab.events(on: "/refuse-expectation").count == 1)
     }
@@ -81,12 +82,7 @@ import Testing
     /// For a server that ends the connection, too, libcurl takes the refusal for the answer.
     @Test func aServerThatRefusesToBeAskedAndClosesIsNotAskedAgain() async throws {
         let lab = try LabHost()
-        let request = TransportRequest(
-            method: "POST",
-            url: lab.url("/refuse-expectation?and=close"),
-            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
-            timeouts: .test
-        )
+        let request = self.long(lab.url("/refuse-expectation?and=close"))
         let error = try #require(await self.transport.failure(request))
         #expect(error.progress == .notSent, "\(error)")
         #expect(try await self.transport.send(request).status == 200)
@@ -96,12 +92,7 @@ import Testing
     /// Nor is it one where the server is gone when it is asked again.
     @Test func aRefusedExpectationIsNoAnswerOfAServerThatEnds() async throws {
         let lab = try LabHost()
-        let request = TransportRequest(
-            method: "POST",
-            url: lab.url("/refuse-expectation?and=end"),
-            body: .bytes([UInt8](repeating: 1, count: 3_000_000)),
-            timeouts: .test
-        )
+        let request = self.long(lab.url("/refuse-expectation?and=end"))
         let error = try #require(await self.transport.failure(request))
         #expect([.notSent, .mayHaveBeenReceived].contains(error.progress), "\(error)")
     }

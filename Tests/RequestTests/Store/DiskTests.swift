@@ -57,27 +57,21 @@ import Testing
             var store = try bench.open()
             var kept: [UUID] = []
             func enqueue() { while let id = try? store.insert(sample { $0.body = body }).id { kept.append(id) } }
-            func change(_ body: () throws -> Void) throws {
-                do { try body() } catch QueueError.diskFull {
-                    store.makeRoom()
-                    try body()
-                }
-            }
             enqueue()
             #expect(kept.count > 10)
             let ballast = try Ballast(in: bench.folder)
             ballast.fill()
             let half = kept.count / 2
             for id in kept[..<half] {
-                try change { try store.run(id, .retry(after: .zero, countsAttempt: true)) }
-                try change { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
-                try change { try store.run(id, .succeeded) }
+                try store.makingRoom { try store.run(id, .retry(after: .zero, countsAttempt: true)) }
+                try store.makingRoom { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
+                try store.makingRoom { try store.run(id, .succeeded) }
             }
             store.close()
             ballast.fill()
             store = try bench.open()
             for id in kept[half...] {
-                try change { _ = try store.transaction(durable: true) { try $0.cancel(id) } }
+                try store.makingRoom { _ = try store.transaction(durable: true) { try $0.cancel(id) } }
             }
             #expect(try store.counts == QueueCounts())
             #expect(bench.salvages.isEmpty)
@@ -99,21 +93,14 @@ import Testing
             store.emptyJournal()
             try store.tidy()
             try Ballast(in: bench.folder).fill()
-            func change(_ body: () throws -> Void) throws {
-                do { try body() } catch QueueError.diskFull {
-                    store.makeRoom()
-                    try body()
-                }
-            }
             let reason = String(repeating: "the server is busy, ", count: 10)
-            for id in kept {
-                try change { try store.run(id, .retry(after: .zero, countsAttempt: true), status: 500, error: reason) }
-            }
+            let again = Disposition.retry(after: .zero, countsAttempt: true)
+            for id in kept { try store.makingRoom { try store.run(id, again, status: 500, error: reason) } }
             // In small steps, as a full disk has it.
             while try store.counts.backoff > 0 {
-                try change { _ = try store.transaction(durable: false) { try $0.promoteDue(limit: 16) } }
+                try store.makingRoom { _ = try store.transaction(durable: false) { try $0.promoteDue(limit: 16) } }
             }
-            for id in kept { try change { try store.run(id, .succeeded) } }
+            for id in kept { try store.makingRoom { try store.run(id, .succeeded) } }
             #expect(try store.counts == QueueCounts())
         }
     }
@@ -137,15 +124,11 @@ import Testing
             )
             var cut = 0
             for id in ids {
-                func end() throws {
+                try store.makingRoom {
                     try store.transaction(durable: false, inserting: response.body.count) { transaction in
                         #expect(try transaction.markRunning(id))
                         _ = try transaction.finish(id, .succeeded, status: 200, response: response)
                     }
-                }
-                do { try end() } catch QueueError.diskFull {
-                    store.makeRoom()
-                    try end()
                 }
                 if try store.all().first(where: { $0.id == id })?.response?.isCut == true { cut += 1 }
             }
@@ -266,6 +249,16 @@ import Testing
             return try threads() - before
         }
         #expect(growth.contains { $0 <= 0 })
+    }
+}
+
+extension RequestStore {
+    /// Changes the queue, with what is reserved where the disk is full.
+    fileprivate func makingRoom(_ change: () throws -> Void) throws {
+        do { try change() } catch QueueError.diskFull {
+            self.makeRoom()
+            try change()
+        }
     }
 }
 
